@@ -1,0 +1,166 @@
+/* alloc.c - the allocator hook and what is built on it. */
+#include "alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *default_alloc(void *user, size_t bytes)
+{
+    (void)user;
+    return malloc(bytes);
+}
+
+static void *default_resize(void *user, void *old, size_t bytes)
+{
+    (void)user;
+    return realloc(old, bytes);
+}
+
+static void default_release(void *user, void *old)
+{
+    (void)user;
+    free(old);
+}
+
+static const lks_allocator default_allocator = { default_alloc, default_resize, default_release, NULL };
+static lks_allocator hook = { default_alloc, default_resize, default_release, NULL };
+
+void lks_set_allocator(const lks_allocator *allocator)
+{
+    hook = allocator != NULL ? *allocator : default_allocator;
+}
+
+void lks_free(void *memory)
+{
+    lks__free(memory);
+}
+
+void *lks__malloc(size_t bytes)
+{
+    return hook.alloc(hook.user, bytes ? bytes : 1);
+}
+
+void *lks__calloc(size_t count, size_t size)
+{
+    size_t bytes;
+    void *p;
+
+    if (!lks__mul_size(count, size, &bytes)) return NULL;
+    p = lks__malloc(bytes);
+    if (p != NULL) memset(p, 0, bytes);
+    return p;
+}
+
+void *lks__realloc(void *old, size_t bytes)
+{
+    return hook.resize(hook.user, old, bytes ? bytes : 1);
+}
+
+void lks__free(void *memory)
+{
+    if (memory != NULL) hook.release(hook.user, memory);
+}
+
+char *lks__strdup(const char *s)
+{
+    return s == NULL ? NULL : lks__memdup(s, strlen(s) + 1);
+}
+
+void *lks__memdup(const void *data, size_t bytes)
+{
+    void *p = lks__malloc(bytes);
+    if (p != NULL && bytes > 0) memcpy(p, data, bytes);
+    return p;
+}
+
+/* The hook has no aligned form: over-allocate and keep the original pointer just below the block. */
+void *lks__aligned_calloc(size_t bytes)
+{
+    enum { ALIGN = 64 };
+    char *raw, *p;
+
+    if (bytes > SIZE_MAX - 2 * ALIGN) return NULL;
+    raw = lks__malloc(bytes + ALIGN + sizeof(void *));
+    if (raw == NULL) return NULL;
+    p = raw + sizeof(void *);
+    p += (ALIGN - (uintptr_t)p % ALIGN) % ALIGN;
+    memcpy(p - sizeof raw, &raw, sizeof raw);
+    memset(p, 0, bytes);
+    return p;
+}
+
+void lks__aligned_free(void *memory)
+{
+    char *raw;
+
+    if (memory == NULL) return;
+    memcpy(&raw, (char *)memory - sizeof raw, sizeof raw);
+    lks__free(raw);
+}
+
+int lks__mul_size(size_t a, size_t b, size_t *out)
+{
+    if (b != 0 && a > SIZE_MAX / b) return 0;
+    *out = a * b;
+    return 1;
+}
+
+lks_status lks__grow(void *array, size_t *capacity, size_t need, size_t size)
+{
+    size_t n = *capacity ? *capacity : 8, bytes;
+    void *old, *data;
+
+    if (need <= *capacity) return LKS_OK;
+    while (n < need) n = n > SIZE_MAX / 2 ? need : n * 2;
+    memcpy(&old, array, sizeof old);
+    if (!lks__mul_size(n, size, &bytes) || (data = lks__realloc(old, bytes)) == NULL)
+        return lks__fail(LKS_E_NOMEM, "no memory for %zu items of %zu bytes", n, size);
+    memset((char *)data + *capacity * size, 0, (n - *capacity) * size);
+    memcpy(array, &data, sizeof data);
+    *capacity = n;
+    return LKS_OK;
+}
+
+struct lks_arena_block {
+    struct lks_arena_block *next;
+    size_t used, size;
+    _Alignas(16) char data[];
+};
+
+void *lks__arena_calloc(lks_arena *a, size_t bytes)
+{
+    enum { BLOCK = 16384 };
+    struct lks_arena_block *b = a->blocks;
+    void *p;
+
+    if (bytes > SIZE_MAX / 2) return NULL;
+    bytes = (bytes + 15) & ~(size_t)15;
+    if (b == NULL || b->size - b->used < bytes) {
+        size_t size = bytes > BLOCK ? bytes : BLOCK;
+        b = lks__malloc(sizeof *b + size);
+        if (b == NULL) return NULL;
+        b->next = a->blocks;
+        b->used = 0;
+        b->size = size;
+        a->blocks = b;
+    }
+    p = b->data + b->used;
+    b->used += bytes;
+    return memset(p, 0, bytes);
+}
+
+char *lks__arena_strdup(lks_arena *a, const char *s)
+{
+    size_t n = strlen(s) + 1;
+    char *p = lks__arena_calloc(a, n);
+    return p == NULL ? NULL : memcpy(p, s, n);
+}
+
+void lks__arena_free(lks_arena *a)
+{
+    while (a->blocks != NULL) {
+        struct lks_arena_block *next = a->blocks->next;
+        lks__free(a->blocks);
+        a->blocks = next;
+    }
+}

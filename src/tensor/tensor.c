@@ -1,0 +1,292 @@
+/* tensor.c - shapes and counted dense arrays. A view keeps its base alive instead of copying. */
+#include "tensor.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+struct lks_tensor {
+    atomic_int references;
+    lks_dtype dtype;
+    lks_shape shape;
+    int64_t size;
+    char *data;
+    lks_tensor *base;              /* not NULL: a view of base's memory */
+    void (*release)(void *user);   /* for wrapped memory */
+    void *user;
+    int owns_data;
+};
+
+static const struct {
+    const char *name;
+    size_t size;
+} dtypes[] = {
+    [LKS_FLOAT32] = { "float32", 4 }, [LKS_UINT8] = { "uint8", 1 },     [LKS_INT32] = { "int32", 4 },
+    [LKS_INT64] = { "int64", 8 },     [LKS_BOOL] = { "bool", 1 },       [LKS_FLOAT64] = { "float64", 8 },
+    [LKS_INT8] = { "int8", 1 },       [LKS_INT16] = { "int16", 2 },     [LKS_UINT16] = { "uint16", 2 },
+    [LKS_UINT32] = { "uint32", 4 },   [LKS_UINT64] = { "uint64", 8 },   [LKS_FLOAT16] = { "float16", 2 },
+    [LKS_BFLOAT16] = { "bfloat16", 2 }, [LKS_STRING] = { "string", sizeof(lks_bytes) },
+};
+
+static int known(lks_dtype dtype)
+{
+    return (int)dtype > 0 && (size_t)dtype < sizeof dtypes / sizeof *dtypes;
+}
+
+const char *lks_dtype_name(lks_dtype dtype)
+{
+    return known(dtype) ? dtypes[dtype].name : "?";
+}
+
+size_t lks_dtype_size(lks_dtype dtype)
+{
+    return known(dtype) ? dtypes[dtype].size : 0;
+}
+
+lks_dtype lks__dtype_from_name(const char *name)
+{
+    for (size_t i = 1; i < sizeof dtypes / sizeof *dtypes; i++)
+        if (strcmp(name, dtypes[i].name) == 0) return (lks_dtype)i;
+    return (lks_dtype)0;
+}
+
+lks_shape lks_shape_of(size_t rank, const int64_t *dims)
+{
+    lks_shape s = { .rank = -1 };
+
+    if (rank > LKS_MAX_RANK) return s;
+    s.rank = (int64_t)rank;
+    for (size_t i = 0; i < rank; i++) s.dim[i] = dims[i];
+    return s;
+}
+
+int64_t lks_shape_size(const lks_shape *shape)
+{
+    int64_t n = 1;
+
+    if (shape->rank < 0 || shape->rank > LKS_MAX_RANK) return -1;
+    for (int64_t i = 0; i < shape->rank; i++) {
+        if (shape->dim[i] < 0) return -1;
+        if (shape->dim[i] != 0 && n > INT64_MAX / shape->dim[i]) return -1;
+        n *= shape->dim[i];
+    }
+    return n;
+}
+
+int lks_shape_equal(const lks_shape *a, const lks_shape *b)
+{
+    if (a->rank != b->rank) return 0;
+    for (int64_t i = 0; i < a->rank; i++)
+        if (a->dim[i] != b->dim[i]) return 0;
+    return 1;
+}
+
+const char *lks__shape_text(const lks_shape *shape, char *buffer)
+{
+    size_t n = 0;
+
+    if (shape->rank < 0 || shape->rank > LKS_MAX_RANK) return strcpy(buffer, "(?)"); /* NOLINT */
+    n += (size_t)snprintf(buffer + n, LKS_SHAPE_TEXT - n, "(");
+    for (int64_t i = 0; i < shape->rank; i++) {
+        if (i > 0) n += (size_t)snprintf(buffer + n, LKS_SHAPE_TEXT - n, ", ");
+        if (shape->dim[i] < 0) n += (size_t)snprintf(buffer + n, LKS_SHAPE_TEXT - n, "None");
+        else n += (size_t)snprintf(buffer + n, LKS_SHAPE_TEXT - n, "%lld", (long long)shape->dim[i]);
+    }
+    snprintf(buffer + n, LKS_SHAPE_TEXT - n, shape->rank == 1 ? ",)" : ")");
+    return buffer;
+}
+
+lks_status lks__shape_check(const lks_shape *shape)
+{
+    char text[LKS_SHAPE_TEXT];
+
+    if (shape->rank < 0 || shape->rank > LKS_MAX_RANK)
+        return lks__fail(LKS_E_SHAPE, "a shape has %d to %d axes", 0, LKS_MAX_RANK);
+    for (int64_t i = 0; i < shape->rank; i++)
+        if (shape->dim[i] < 0)
+            return lks__fail(LKS_E_SHAPE, "shape %s: size %lld of axis %lld is negative or unknown",
+                             lks__shape_text(shape, text), (long long)shape->dim[i], (long long)i);
+    if (lks_shape_size(shape) < 0)
+        return lks__fail(LKS_E_LIMIT, "shape %s has more elements than fit 63 bits", lks__shape_text(shape, text));
+    return LKS_OK;
+}
+
+/* Allocates the object and, if `data` is NULL, zeroed memory for it. */
+static lks_tensor *make(lks_dtype dtype, lks_shape shape, void *data)
+{
+    lks_tensor *t;
+    size_t bytes;
+
+    if (!known(dtype)) {
+        lks__fail(LKS_E_ARG, "dtype %d does not exist", (int)dtype);
+        return NULL;
+    }
+    if (lks__shape_check(&shape) != LKS_OK) return NULL;
+    if (!lks__mul_size((size_t)lks_shape_size(&shape), lks_dtype_size(dtype), &bytes)) {
+        lks__fail(LKS_E_LIMIT, "a tensor's size in bytes overflows");
+        return NULL;
+    }
+    t = lks__calloc(1, sizeof *t);
+    if (t == NULL) goto no_memory;
+    atomic_init(&t->references, 1);
+    t->dtype = dtype;
+    t->shape = shape;
+    t->size = lks_shape_size(&shape);
+    t->data = data;
+    if (data == NULL) {
+        t->data = lks__aligned_calloc(bytes ? bytes : 1);
+        t->owns_data = 1;
+        if (t->data == NULL) goto free_tensor;
+    }
+    return t;
+
+free_tensor:
+    lks__free(t);
+no_memory:
+    lks__fail(LKS_E_NOMEM, "no memory for a tensor of %zu bytes", bytes);
+    return NULL;
+}
+
+lks_tensor *lks_tensor_create(lks_dtype dtype, lks_shape shape)
+{
+    return make(dtype, shape, NULL);
+}
+
+lks_tensor *lks_tensor_from(lks_dtype dtype, lks_shape shape, const void *data)
+{
+    lks_tensor *t;
+
+    if (dtype == LKS_STRING) {
+        lks__fail(LKS_E_ARG, "lks_tensor_from cannot copy strings");
+        return NULL;
+    }
+    t = make(dtype, shape, NULL);
+    if (t != NULL && t->size > 0) memcpy(t->data, data, (size_t)t->size * lks_dtype_size(dtype));
+    return t;
+}
+
+lks_tensor *lks_tensor_wrap(lks_dtype dtype, lks_shape shape, void *data, void (*release)(void *user), void *user)
+{
+    static char nothing;
+    lks_tensor *t = make(dtype, shape, data != NULL ? data : &nothing);
+
+    if (t == NULL) {
+        if (release != NULL) release(user);
+        return NULL;
+    }
+    t->release = release;
+    t->user = user;
+    return t;
+}
+
+lks_tensor *lks_tensor_retain(lks_tensor *tensor)
+{
+    if (tensor != NULL) atomic_fetch_add(&tensor->references, 1);
+    return tensor;
+}
+
+void lks_tensor_release(lks_tensor *tensor)
+{
+    while (tensor != NULL && atomic_fetch_sub(&tensor->references, 1) == 1) {
+        lks_tensor *base = tensor->base;
+        if (tensor->owns_data && tensor->dtype == LKS_STRING)
+            for (int64_t i = 0; i < tensor->size; i++) lks__free((void *)((lks_bytes *)tensor->data)[i].data);
+        if (tensor->owns_data) lks__aligned_free(tensor->data);
+        if (tensor->release != NULL) tensor->release(tensor->user);
+        lks__free(tensor);
+        tensor = base;
+    }
+}
+
+lks_status lks__tensor_set_bytes(lks_tensor *tensor, int64_t i, const void *data, size_t size)
+{
+    lks_bytes *b = (lks_bytes *)tensor->data + i;
+    char *copy = lks__malloc(size + 1);
+
+    if (copy == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a string of %zu bytes", size);
+    if (size > 0) memcpy(copy, data, size);
+    copy[size] = '\0';
+    lks__free((void *)b->data);
+    b->data = copy;
+    b->size = size;
+    return LKS_OK;
+}
+
+lks_dtype lks_tensor_dtype(const lks_tensor *tensor)
+{
+    return tensor->dtype;
+}
+
+lks_shape lks_tensor_shape(const lks_tensor *tensor)
+{
+    return tensor->shape;
+}
+
+int64_t lks_tensor_size(const lks_tensor *tensor)
+{
+    return tensor->size;
+}
+
+void *lks_tensor_data(lks_tensor *tensor)
+{
+    return tensor->data;
+}
+
+const void *lks_tensor_cdata(const lks_tensor *tensor)
+{
+    return tensor->data;
+}
+
+static lks_tensor *view(lks_tensor *tensor, lks_shape shape, char *data)
+{
+    lks_tensor *v = make(tensor->dtype, shape, data);
+
+    if (v != NULL) v->base = lks_tensor_retain(tensor);
+    return v;
+}
+
+lks_tensor *lks_tensor_rows(lks_tensor *tensor, int64_t begin, int64_t end)
+{
+    lks_shape shape;
+    size_t row;
+
+    if (tensor == NULL) return NULL;
+    shape = tensor->shape;
+    if (shape.rank < 1 || begin < 0 || end < begin || end > shape.dim[0]) {
+        lks__fail(LKS_E_ARG, "rows [%lld, %lld) do not lie in a tensor of %lld rows", (long long)begin, (long long)end,
+                  (long long)(shape.rank < 1 ? 0 : shape.dim[0]));
+        return NULL;
+    }
+    row = shape.dim[0] == 0 ? 0 : (size_t)(tensor->size / shape.dim[0]) * lks_dtype_size(tensor->dtype);
+    shape.dim[0] = end - begin;
+    return view(tensor, shape, tensor->data + (size_t)begin * row);
+}
+
+lks_tensor *lks_tensor_reshape(lks_tensor *tensor, lks_shape shape)
+{
+    char from[LKS_SHAPE_TEXT], to[LKS_SHAPE_TEXT];
+
+    if (tensor == NULL) return NULL;
+    if (lks_shape_size(&shape) != tensor->size) {
+        lks__fail(LKS_E_SHAPE, "cannot reshape %s to %s: the numbers of elements differ",
+                  lks__shape_text(&tensor->shape, from), lks__shape_text(&shape, to));
+        return NULL;
+    }
+    return view(tensor, shape, tensor->data);
+}
+
+lks_tensor *lks_tensor_cast(const lks_tensor *tensor, lks_dtype dtype)
+{
+    lks_tensor *t;
+
+    if (tensor == NULL) return NULL;
+    if (tensor->dtype == LKS_STRING || dtype == LKS_STRING) {
+        lks__fail(LKS_E_ARG, "strings cannot be converted to or from numbers by lks_tensor_cast");
+        return NULL;
+    }
+    t = lks_tensor_create(dtype, tensor->shape);
+    if (t != NULL) lks__convert(tensor->dtype, tensor->data, dtype, t->data, t->size);
+    return t;
+}
