@@ -27,21 +27,21 @@ extern "C" {
 /* Append-only: never renumbered, never reused. */
 typedef enum lks_status {
     LKS_OK = 0,
-    LKS_E_ARG = 1,          /* the caller broke the contract of this call */
-    LKS_E_SHAPE = 2,        /* shapes or dtypes do not fit the layer or op */
-    LKS_E_NOMEM = 3,        /* an allocation failed */
-    LKS_E_IO = 4,           /* the operating system refused; see the text */
-    LKS_E_NOTFOUND = 5,     /* a file, name or key does not exist */
-    LKS_E_FORMAT = 6,       /* a file or message is not what it claims to be */
-    LKS_E_STATE = 7,        /* right call, wrong moment or context (not compiled, ...) */
-    LKS_E_UNSUPPORTED = 8,  /* known, but not available in this build or version */
-    LKS_E_LIMIT = 9,        /* over a stated limit */
-    LKS_E_NONFINITE = 10,   /* a loss or gradient is NaN or infinite */
-    LKS_E_PEER = 11,        /* another worker failed or went away */
-    LKS_E_TIMEOUT = 12,     /* a wait passed its deadline */
-    LKS_E_CANCELED = 13,    /* stopped on request */
-    LKS_E_INTERNAL = 14,    /* a fault of Lockstep itself; please report it */
-    LKS_END = 100           /* not an error: a dataset has no more elements */
+    LKS_E_ARG = 1,         /* the caller broke the contract of this call */
+    LKS_E_SHAPE = 2,       /* shapes or dtypes do not fit the layer or op */
+    LKS_E_NOMEM = 3,       /* an allocation failed */
+    LKS_E_IO = 4,          /* the operating system refused; see the text */
+    LKS_E_NOTFOUND = 5,    /* a file, name or key does not exist */
+    LKS_E_FORMAT = 6,      /* a file or message is not what it claims to be */
+    LKS_E_STATE = 7,       /* right call, wrong moment or context (not compiled, ...) */
+    LKS_E_UNSUPPORTED = 8, /* known, but not available in this build or version */
+    LKS_E_LIMIT = 9,       /* over a stated limit */
+    LKS_E_NONFINITE = 10,  /* a loss or gradient is NaN or infinite */
+    LKS_E_PEER = 11,       /* another worker failed or went away */
+    LKS_E_TIMEOUT = 12,    /* a wait passed its deadline */
+    LKS_E_CANCELED = 13,   /* stopped on request */
+    LKS_E_INTERNAL = 14,   /* a fault of Lockstep itself; please report it */
+    LKS_END = 100          /* not an error: a dataset has no more elements */
 } lks_status;
 
 /* The enumerator's name, such as "LKS_E_SHAPE"; "LKS_?" for an unknown code. Never NULL. */
@@ -55,21 +55,16 @@ LKS_API const char *lks_last_error(void);
  * lks_dense(x, .units = 10) is lks_dense_with(x, &(const lks_dense_options){ sizeof..., .units = 10 }).
  * A field left out is zero and means the default; where zero is a meaningful value of its own it
  * is said with one of these. C++ and FFI callers fill the struct and call the _with form. */
-typedef enum lks_tristate {
-    LKS_DEFAULT = 0,
-    LKS_TRUE = 1,
-    LKS_FALSE = -1
-} lks_tristate;
+typedef enum lks_tristate { LKS_DEFAULT = 0, LKS_TRUE = 1, LKS_FALSE = -1 } lks_tristate;
 
-#define LKS_ZERO (-0.0)          /* an explicit 0 for an option of type double */
-#define LKS_ZERO_INT INT64_MIN   /* an explicit 0 for an option of type int64_t */
-#define LKS_AUTOTUNE (-1)        /* a number that the library chooses and adapts, as tf.data */
+#define LKS_ZERO (-0.0)        /* an explicit 0 for an option of type double */
+#define LKS_ZERO_INT INT64_MIN /* an explicit 0 for an option of type int64_t */
+#define LKS_AUTOTUNE (-1)      /* a number that the library chooses and adapts, as tf.data */
 
 #ifndef __cplusplus
 #define LKS_CALL0(fn, type, ...) fn(&(const type){ .struct_size = sizeof(type), __VA_ARGS__ })
 #define LKS_CALL1(fn, type, a, ...) fn(a, &(const type){ .struct_size = sizeof(type), __VA_ARGS__ })
-#define LKS_CALL2(fn, type, a, b, ...) \
-    fn(a, b, &(const type){ .struct_size = sizeof(type), __VA_ARGS__ })
+#define LKS_CALL2(fn, type, a, b, ...) fn(a, b, &(const type){ .struct_size = sizeof(type), __VA_ARGS__ })
 #endif
 
 /* ---- memory ---- */

@@ -45,9 +45,8 @@ typedef struct lks_shape {
 
 LKS_API lks_shape lks_shape_of(size_t rank, const int64_t *dims); /* borrows dims */
 #ifndef __cplusplus
-#define lks_shape(...)                                               \
-    lks_shape_of(sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t), \
-                 (const int64_t[]){ __VA_ARGS__ })
+#define lks_shape(...) \
+    lks_shape_of(sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t), (const int64_t[]){ __VA_ARGS__ })
 #endif
 
 /* Number of elements, or -1 if a size is unknown or the product overflows int64_t. */
@@ -63,16 +62,16 @@ LKS_API lks_tensor *lks_tensor_create(lks_dtype dtype, lks_shape shape);
 LKS_API lks_tensor *lks_tensor_from(lks_dtype dtype, lks_shape shape, const void *data);
 /* A view of the caller's memory without a copy; `release(user)`, if not NULL, is called when the last
  * reference goes, or at once if the call fails. */
-LKS_API lks_tensor *lks_tensor_wrap(lks_dtype dtype, lks_shape shape, void *data,
-                                    void (*release)(void *user), void *user);
+LKS_API lks_tensor *lks_tensor_wrap(lks_dtype dtype, lks_shape shape, void *data, void (*release)(void *user),
+                                    void *user);
 
 LKS_API lks_tensor *lks_tensor_retain(lks_tensor *tensor); /* NULL gives NULL */
 LKS_API void lks_tensor_release(lks_tensor *tensor);       /* NULL is fine */
 
 LKS_API lks_dtype lks_tensor_dtype(const lks_tensor *tensor);
 LKS_API lks_shape lks_tensor_shape(const lks_tensor *tensor);
-LKS_API int64_t lks_tensor_size(const lks_tensor *tensor);     /* elements */
-LKS_API void *lks_tensor_data(lks_tensor *tensor);             /* first element; never NULL unless size 0 */
+LKS_API int64_t lks_tensor_size(const lks_tensor *tensor); /* elements */
+LKS_API void *lks_tensor_data(lks_tensor *tensor);         /* first element; never NULL unless size 0 */
 LKS_API const void *lks_tensor_cdata(const lks_tensor *tensor);
 
 /* Rows [begin, end) of axis 0 as a tensor that shares memory with `tensor` (shares it). NULL on failure. */

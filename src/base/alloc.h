@@ -9,7 +9,7 @@ void *lks__malloc(size_t bytes);
 void *lks__calloc(size_t count, size_t size); /* zeroed; NULL if the product overflows */
 void *lks__realloc(void *old, size_t bytes);
 void lks__free(void *memory);
-char *lks__strdup(const char *s);  /* NULL gives NULL */
+char *lks__strdup(const char *s); /* NULL gives NULL */
 void *lks__memdup(const void *data, size_t bytes);
 
 /* 64-byte aligned and zeroed; give it back with lks__aligned_free. */

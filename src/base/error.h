@@ -35,10 +35,10 @@ void lks__print(const char *text, size_t length);
 void lks__printf(const char *fmt, ...) LKS_PRINTF(1, 2);
 
 /* Pass a failure up unchanged. Only in functions with nothing to undo. */
-#define LKS_TRY(expr)                                    \
-    do {                                                 \
-        lks_status lks_try_ = (expr);                    \
-        if (lks_try_ != LKS_OK) return lks_try_;         \
+#define LKS_TRY(expr)                            \
+    do {                                         \
+        lks_status lks_try_ = (expr);            \
+        if (lks_try_ != LKS_OK) return lks_try_; \
     } while (0)
 
 /* "did you mean": the entry of `list` (NULL-terminated) nearest to `word`, or NULL if none is near. */

@@ -105,7 +105,8 @@ lks_status lks__pool_reserve(int n)
 {
     lks_status status = LKS_OK;
 
-    if (n > MAX_THREADS) return lks__fail(LKS_E_LIMIT, "%d threads asked for, at most %d are supported", n, MAX_THREADS);
+    if (n > MAX_THREADS)
+        return lks__fail(LKS_E_LIMIT, "%d threads asked for, at most %d are supported", n, MAX_THREADS);
     pthread_mutex_lock(&pool.turn);
     after_fork();
     while (pool.n_helpers < n - 1) {

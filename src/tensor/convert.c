@@ -131,8 +131,16 @@ static void write_int(lks_dtype to, char *p, int64_t v)
 {
     switch (lks_dtype_size(to)) {
     case 8: memcpy(p, &v, 8); return;
-    case 4: { uint32_t x = (uint32_t)v; memcpy(p, &x, 4); return; }
-    case 2: { uint16_t x = (uint16_t)v; memcpy(p, &x, 2); return; }
+    case 4: {
+        uint32_t x = (uint32_t)v;
+        memcpy(p, &x, 4);
+        return;
+    }
+    case 2: {
+        uint16_t x = (uint16_t)v;
+        memcpy(p, &x, 2);
+        return;
+    }
     default: *(uint8_t *)p = (uint8_t)v; return;
     }
 }

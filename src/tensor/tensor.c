@@ -13,8 +13,8 @@ struct lks_tensor {
     lks_shape shape;
     int64_t size;
     char *data;
-    lks_tensor *base;              /* not NULL: a view of base's memory */
-    void (*release)(void *user);   /* for wrapped memory */
+    lks_tensor *base;            /* not NULL: a view of base's memory */
+    void (*release)(void *user); /* for wrapped memory */
     void *user;
     int owns_data;
 };
@@ -23,10 +23,12 @@ static const struct {
     const char *name;
     size_t size;
 } dtypes[] = {
-    [LKS_FLOAT32] = { "float32", 4 }, [LKS_UINT8] = { "uint8", 1 },     [LKS_INT32] = { "int32", 4 },
-    [LKS_INT64] = { "int64", 8 },     [LKS_BOOL] = { "bool", 1 },       [LKS_FLOAT64] = { "float64", 8 },
-    [LKS_INT8] = { "int8", 1 },       [LKS_INT16] = { "int16", 2 },     [LKS_UINT16] = { "uint16", 2 },
-    [LKS_UINT32] = { "uint32", 4 },   [LKS_UINT64] = { "uint64", 8 },   [LKS_FLOAT16] = { "float16", 2 },
+    [LKS_FLOAT32] = { "float32", 4 },   [LKS_UINT8] = { "uint8", 1 },
+    [LKS_INT32] = { "int32", 4 },       [LKS_INT64] = { "int64", 8 },
+    [LKS_BOOL] = { "bool", 1 },         [LKS_FLOAT64] = { "float64", 8 },
+    [LKS_INT8] = { "int8", 1 },         [LKS_INT16] = { "int16", 2 },
+    [LKS_UINT16] = { "uint16", 2 },     [LKS_UINT32] = { "uint32", 4 },
+    [LKS_UINT64] = { "uint64", 8 },     [LKS_FLOAT16] = { "float16", 2 },
     [LKS_BFLOAT16] = { "bfloat16", 2 }, [LKS_STRING] = { "string", sizeof(lks_bytes) },
 };
 
@@ -87,7 +89,10 @@ const char *lks__shape_text(const lks_shape *shape, char *buffer)
 {
     size_t n = 0;
 
-    if (shape->rank < 0 || shape->rank > LKS_MAX_RANK) return strcpy(buffer, "(?)"); /* NOLINT */
+    if (shape->rank < 0 || shape->rank > LKS_MAX_RANK) {
+        snprintf(buffer, LKS_SHAPE_TEXT, "(?)");
+        return buffer;
+    }
     n += (size_t)snprintf(buffer + n, LKS_SHAPE_TEXT - n, "(");
     for (int64_t i = 0; i < shape->rank; i++) {
         if (i > 0) n += (size_t)snprintf(buffer + n, LKS_SHAPE_TEXT - n, ", ");

@@ -1,0 +1,49 @@
+# What is needed, what is used when found, and what its absence costs (Summary.cmake prints the last).
+#
+# lockstep_optional(NAME what-it-costs pkg-config-module...) makes the switch LOCKSTEP_WITH_<NAME> (ON, OFF or AUTO, the
+# default: on when found). The first module found becomes PkgConfig::<NAME>; sources see LKS_HAVE_<MODULE> = 1.
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(NEEDED REQUIRED IMPORTED_TARGET libzip jansson hdf5 zlib)
+
+set(LOCKSTEP_FOUND_LINES "")
+set(LOCKSTEP_MISSING_LINES "")
+set(LOCKSTEP_OPTIONAL_TARGETS "")
+set(LOCKSTEP_DEFINITIONS "")
+set(LOCKSTEP_PC_REQUIRES "libzip jansson hdf5 zlib")
+
+function(lockstep_optional name cost)
+  set(LOCKSTEP_WITH_${name} AUTO CACHE STRING "${name}: ON, OFF, or AUTO = on when found")
+  set_property(CACHE LOCKSTEP_WITH_${name} PROPERTY STRINGS AUTO ON OFF)
+  string(TOUPPER "${LOCKSTEP_WITH_${name}}" wish)
+  if(wish MATCHES "^(OFF|NO|FALSE|0)$")
+    list(APPEND LOCKSTEP_MISSING_LINES "${name}: switched off; ${cost}")
+  else()
+    foreach(module ${ARGN})
+      string(REGEX REPLACE "[^A-Za-z0-9]" "_" id ${module})
+      string(TOUPPER ${id} id)
+      pkg_check_modules(OPT_${id} IMPORTED_TARGET QUIET ${module})
+      if(OPT_${id}_FOUND)
+        list(APPEND LOCKSTEP_FOUND_LINES "${name}: ${module} ${OPT_${id}_VERSION}")
+        list(APPEND LOCKSTEP_OPTIONAL_TARGETS PkgConfig::OPT_${id})
+        list(APPEND LOCKSTEP_DEFINITIONS LKS_HAVE_${id}=1)
+        string(APPEND LOCKSTEP_PC_REQUIRES " ${module}")
+        set(found TRUE)
+        break()
+      endif()
+    endforeach()
+    if(NOT found)
+      if(wish MATCHES "^(ON|YES|TRUE|1)$")
+        message(FATAL_ERROR "LOCKSTEP_WITH_${name}=${LOCKSTEP_WITH_${name}}, but pkg-config finds none of: ${ARGN}")
+      endif()
+      list(APPEND LOCKSTEP_MISSING_LINES "${name}: not found (${ARGN}); ${cost}")
+    endif()
+  endif()
+  foreach(v FOUND_LINES MISSING_LINES OPTIONAL_TARGETS DEFINITIONS PC_REQUIRES)
+    set(LOCKSTEP_${v} "${LOCKSTEP_${v}}" PARENT_SCOPE)
+  endforeach()
+endfunction()
+
+lockstep_optional(PNG "no PNG files can be read" spng libpng)               # LKS_HAVE_SPNG or LKS_HAVE_LIBPNG
+lockstep_optional(CAIRO "no pictures of predictions can be drawn" cairo)    # LKS_HAVE_CAIRO
+lockstep_optional(CURL "datasets are not downloaded over https" libcurl)    # LKS_HAVE_LIBCURL

@@ -1,0 +1,13 @@
+# The last words of a configure run: what this build has, what is missing and what that costs.
+string(REPLACE ";" ", " isas "${LOCKSTEP_ISAS}")
+message(STATUS "Lockstep ${PROJECT_VERSION}: ${CMAKE_BUILD_TYPE}, ${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}")
+message(STATUS "  kernels   plain C, ${isas}")
+if(LOCKSTEP_SANITIZE)
+  message(STATUS "  sanitizer ${LOCKSTEP_SANITIZE} (slow; for tests)")
+endif()
+foreach(line ${LOCKSTEP_FOUND_LINES})
+  message(STATUS "  with      ${line}")
+endforeach()
+foreach(line ${LOCKSTEP_MISSING_LINES})
+  message(STATUS "  WITHOUT   ${line}")
+endforeach()
