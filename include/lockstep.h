@@ -2,6 +2,8 @@
 #ifndef LOCKSTEP_H
 #define LOCKSTEP_H
 
+#include "lockstep/dataset.h"
+#include "lockstep/element.h"
 #include "lockstep/status.h"
 #include "lockstep/tensor.h"
 

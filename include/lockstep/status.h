@@ -16,8 +16,10 @@
 
 #if defined(__GNUC__)
 #define LKS_API __attribute__((visibility("default")))
+#define LKS_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #else
 #define LKS_API
+#define LKS_PRINTF(f, a)
 #endif
 
 #ifdef __cplusplus
@@ -50,6 +52,10 @@ LKS_API const char *lks_status_name(lks_status status);
 /* The sentence that belongs to this thread's last failed call: where, expected against found,
  * what to do. Empty when nothing has failed. Valid until this thread's next failing call. */
 LKS_API const char *lks_last_error(void);
+
+/* For your own callbacks (map functions, generators, layers): makes the printf text this thread's last error and
+ * returns `code`: `return lks_fail(LKS_E_ARG, "label %d is not a digit", label);`. */
+LKS_API lks_status lks_fail(lks_status code, const char *fmt, ...) LKS_PRINTF(2, 3);
 
 /* ---- options: named arguments of builders ----
  * lks_dense(x, .units = 10) is lks_dense_with(x, &(const lks_dense_options){ sizeof..., .units = 10 }).

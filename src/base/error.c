@@ -8,6 +8,7 @@
 #include "text.h"
 
 static _Thread_local char last_error[LKS_ERROR_TEXT];
+static _Thread_local unsigned serial;
 
 static struct {
     lks_output_fn output;
@@ -50,16 +51,39 @@ const char *lks_last_error(void)
     return last_error;
 }
 
-lks_status lks__fail(lks_status code, const char *fmt, ...)
+static lks_status fail(lks_status code, const char *fmt, va_list args)
 {
     char text[LKS_ERROR_TEXT]; /* arguments may point into last_error */
+
+    vsnprintf(text, sizeof text, fmt, args);
+    memcpy(last_error, text, strlen(text) + 1);
+    serial++;
+    return code;
+}
+
+lks_status lks__fail(lks_status code, const char *fmt, ...)
+{
     va_list args;
 
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    code = fail(code, fmt, args);
     va_end(args);
-    memcpy(last_error, text, sizeof text);
     return code;
+}
+
+lks_status lks_fail(lks_status code, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    code = fail(code, fmt, args);
+    va_end(args);
+    return code;
+}
+
+unsigned lks__error_serial(void)
+{
+    return serial;
 }
 
 lks_status lks__context(lks_status code, const char *fmt, ...)

@@ -6,17 +6,14 @@
 
 enum { LKS_ERROR_TEXT = 1024 };
 
-#if defined(__GNUC__)
-#define LKS_PRINTF(f, a) __attribute__((format(printf, f, a)))
-#else
-#define LKS_PRINTF(f, a)
-#endif
-
 /* Call where the failure is first understood: sets this thread's text, returns `code`. */
 lks_status lks__fail(lks_status code, const char *fmt, ...) LKS_PRINTF(2, 3);
 
 /* Call on the way up to say where: puts "<text>: " before the present text, returns `code`. */
 lks_status lks__context(lks_status code, const char *fmt, ...) LKS_PRINTF(2, 3);
+
+/* How often lks__fail ran in this thread: tells whether a callback that failed left a text of its own. */
+unsigned lks__error_serial(void);
 
 /* Failure objects: an error kept in an object (a failed layer, stage, model) or carried from a pool
  * thread to its caller. */
