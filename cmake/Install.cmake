@@ -10,6 +10,8 @@ if(TARGET lockstep_cli)
   install(TARGETS lockstep_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
+file(RELATIVE_PATH LOCKSTEP_PC_UP /x/${CMAKE_INSTALL_LIBDIR}/pkgconfig /x)
+string(REGEX REPLACE "/$" "" LOCKSTEP_PC_UP "${LOCKSTEP_PC_UP}")
 configure_file(cmake/lockstep.pc.in lockstep.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lockstep.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

@@ -65,9 +65,11 @@ LKS_API lks_tensor *lks_tensor_from(lks_dtype dtype, lks_shape shape, const void
 LKS_API lks_tensor *lks_tensor_wrap(lks_dtype dtype, lks_shape shape, void *data, void (*release)(void *user),
                                     void *user);
 
+/* Counted references. */
 LKS_API lks_tensor *lks_tensor_retain(lks_tensor *tensor); /* NULL gives NULL */
 LKS_API void lks_tensor_release(lks_tensor *tensor);       /* NULL is fine */
 
+/* What it holds. Borrow the tensor; the data pointers live as long as it does. */
 LKS_API lks_dtype lks_tensor_dtype(const lks_tensor *tensor);
 LKS_API lks_shape lks_tensor_shape(const lks_tensor *tensor);
 LKS_API int64_t lks_tensor_size(const lks_tensor *tensor); /* elements */
