@@ -1,0 +1,117 @@
+/* graph.h - internal. The static graph of one function (a training step, a prediction): nodes in the order they were
+ * built, which is a topological order, in one arena.
+ */
+#ifndef LKS_GRAPH_GRAPH_H
+#define LKS_GRAPH_GRAPH_H
+
+#include "base/alloc.h"
+#include "ops/op.h"
+
+/* A value that outlives a step: weight, optimizer slot, metric total. Counted; owned by who created it. */
+typedef struct lks_variable {
+    int references;
+    char *path;          /* "conv2d/kernel"; unique in a model */
+    lks_tensor *value;   /* float32, except counters (int64) that no graph touches */
+    bool trainable;
+    bool metric_state;   /* zeroed at the start of an epoch */
+} lks_variable;
+
+lks_status lks__variable_create(const char *path, lks_dtype dtype, lks_shape shape, bool trainable, lks_variable **out);
+lks_variable *lks__variable_retain(lks_variable *v);
+void lks__variable_release(lks_variable *v); /* NULL is fine */
+float *lks__variable_floats(lks_variable *v);
+
+/* What a lks_graph pointer in a lks_node may be: a graph of ops (this file), or the record of layer calls of a model under
+ * construction (model/symbolic.h). Both start with this. */
+typedef enum lks_graph_kind { LKS_GRAPH_OPS = 1, LKS_GRAPH_LAYERS = 2 } lks_graph_kind;
+
+typedef struct lks_graph_node {
+    const lks_op *op;
+    void *attrs;
+    int n_in;
+    int64_t *in;
+    lks_type type;
+    const lks_type **in_type;
+    const char *scope;       /* path of the layer (or loss, ...) that built it; in messages */
+    lks_variable *variable;  /* op "variable" */
+    const void *constant;    /* op "constant": type bytes in the arena */
+    int64_t input;           /* op "input": its number */
+} lks_graph_node;
+
+struct lks_graph {
+    lks_graph_kind kind;
+    lks_error error;
+    lks_arena arena;
+    lks_graph_node **nodes;
+    size_t n_nodes, capacity;
+    int64_t n_inputs;
+    const char *scope;
+};
+
+lks_status lks__graph_create(lks_graph **out);
+void lks__graph_release(lks_graph *g); /* NULL is fine */
+/* The first failure while building, raised again; LKS_OK if none. */
+lks_status lks__graph_status(const lks_graph *g);
+lks_graph_node *lks__graph_at(const lks_graph *g, int64_t id);
+lks_graph_node *lks__node_at(lks_node node);
+
+/* Names nodes made from now on; returns the former scope, to be put back. Copies `scope`. */
+const char *lks__graph_scope(lks_graph *g, const char *scope);
+
+/* Sources. An input is fed at run time: batched (rows) or shared. A variable is read, and can be assigned by the
+ * compiled function; asking twice for one variable gives one node. Shares the variable. */
+lks_node lks__graph_input(lks_graph *g, lks_type type);
+lks_node lks__graph_variable(lks_graph *g, lks_variable *v);
+lks_node lks__graph_constant(lks_graph *g, lks_type type, const void *data); /* shared; copies */
+lks_node lks__graph_number(lks_graph *g, double value);                      /* float32 scalar */
+lks_node lks__graph_batch_size(lks_graph *g);                                /* float32 scalar */
+
+/* Uniform [0, 1) float32 of the batched row shape, from (seed, step, example, stream). */
+lks_node lks__graph_uniform(lks_graph *g, lks_shape row, uint32_t stream);
+
+/* Axes as a bit mask: bit i = axis i of the row (the batch axis does not count). */
+
+/* The sum over the batch, and over `axes` of the row, of a batched value: shared, reduced axes removed. `local`: over the
+ * replica's own examples only. */
+lks_node lks__graph_batch_sum(lks_node x, uint32_t axes, bool local);
+lks_node lks__graph_batch_max(lks_node x, uint32_t axes);
+/* Within a row (or a shared value). keep: reduced axes stay as size 1. */
+lks_node lks__graph_reduce_sum(lks_node x, uint32_t axes, bool keep);
+lks_node lks__graph_reduce_max(lks_node x, uint32_t axes, bool keep);
+/* d, of the type of x or of a broadcast of it, brought to the type of x: sums over what was broadcast. */
+lks_node lks__graph_unbroadcast(lks_node d, lks_node x);
+/* x broadcast to the given type (adds the batch axis too if type.batched). */
+lks_node lks__graph_broadcast(lks_node x, lks_type type);
+/* The mean of a per-replica value over the replicas: shared and equal everywhere. */
+lks_node lks__graph_replica_mean(lks_node x);
+
+/* (..., k) x (k, m) -> (..., m), or with transposed: (..., m) x (k, m) -> (..., k). b is shared, rank 2. */
+lks_node lks__graph_matmul(lks_node a, lks_node b, bool transposed);
+/* Sum over the batch and all leading axes of a (..., k) and d (..., m): (k, m). */
+lks_node lks__graph_matmul_filter(lks_node a, lks_node d);
+
+/* Convolution and pooling. Data are channels-last rows (H, W, C). */
+typedef struct lks_conv_attrs {
+    int64_t kernel[2], stride[2], dilation[2];
+    int64_t before[2];           /* padding at the top and left; the rest follows from in and out */
+    int64_t groups;
+    int64_t in[2], out[2];       /* spatial sizes of the forward convolution's input and output */
+} lks_conv_attrs;
+
+/* y = conv(x (in,in,Cin), w (kh,kw,Cin/groups,Cout)): correlation; taps outside the input are skipped. */
+lks_node lks__graph_conv2d(lks_node x, lks_node w, const lks_conv_attrs *a);
+/* The gradient of conv2d for its input: (out,out,Cout), w -> (in,in,Cin); also the transposed convolution. */
+lks_node lks__graph_conv2d_input(lks_node d, lks_node w, const lks_conv_attrs *a);
+/* The gradient for the kernel, x (in,in,Cin), d (out,out,Cout) -> (kh,kw,Cin/groups,Cout): sum over the batch. */
+lks_node lks__graph_conv2d_filter(lks_node x, lks_node d, const lks_conv_attrs *a);
+
+typedef struct lks_pool_attrs {
+    int64_t size[2], stride[2], before[2], in[2], out[2];
+} lks_pool_attrs;
+lks_node lks__graph_pool_max(lks_node x, const lks_pool_attrs *a); /* taps outside are skipped; NaN passes on */
+lks_node lks__graph_pool_sum(lks_node x, const lks_pool_attrs *a);
+
+/* Gradients of a shared scalar with respect to `wrt`. Where nothing flows, out[i] is lks__no_node. */
+lks_status lks__graph_gradients(lks_node loss, size_t n, const lks_node *wrt, lks_node *out);
+
+#endif

@@ -1,0 +1,34 @@
+/* kernels.h - internal. Tables of fast kernels, one an instruction set, that override the reference kernels of the op files.
+ *
+ * A kernel may refuse a call's types (applicable); the reference then takes the job. Its results equal the reference's bit
+ * for bit (memcmp tests on data without NaN): free in blocking, bound in order.
+ */
+#ifndef LKS_KERNELS_KERNELS_H
+#define LKS_KERNELS_KERNELS_H
+
+#include "base/cpu.h"
+#include "ops/elementwise.h"
+#include "ops/op.h"
+
+typedef struct lks_kernel {
+    const lks_op *op; /* NULL ends the table */
+    const char *name; /* for reports: "conv2d/avx2/c1" */
+    bool (*applicable)(const void *attrs, int n_in, const lks_type *const *in, const lks_type *out); /* NULL = always */
+    size_t (*scratch)(const void *attrs, const lks_type *const *in, const lks_type *out);            /* NULL = none */
+    void (*run)(const lks_call *call);
+} lks_kernel;
+
+typedef struct lks_kernel_set {
+    lks_isa isa;
+    const lks_kernel *kernels;  /* first applicable wins; ended by op == NULL */
+    const lks_ew_fn *elementwise;
+    /* acc[i] += x[i]; and max; and whether all are finite */
+    void (*add)(float *acc, const float *x, int64_t n);
+    int (*all_finite)(const float *x, int64_t n);
+} lks_kernel_set;
+
+/* The set of an instruction set that this machine has; the reference set otherwise. */
+const lks_kernel_set *lks__kernels_for(lks_isa isa);
+extern const lks_kernel_set lks__kernels_ref;
+
+#endif
