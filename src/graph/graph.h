@@ -36,6 +36,7 @@ typedef struct lks_graph_node {
     lks_variable *variable;  /* op "variable" */
     const void *constant;    /* op "constant": type bytes in the arena */
     int64_t input;           /* op "input": its number */
+    int64_t logits;          /* a softmax's input, for losses that prefer it; -1 = none */
 } lks_graph_node;
 
 struct lks_graph {
@@ -110,6 +111,12 @@ typedef struct lks_pool_attrs {
 } lks_pool_attrs;
 lks_node lks__graph_pool_max(lks_node x, const lks_pool_attrs *a); /* taps outside are skipped; NaN passes on */
 lks_node lks__graph_pool_sum(lks_node x, const lks_pool_attrs *a);
+
+/* Remembers that `softmax` is the softmax of `logits` over the last axis; and the logits of a node made by softmax (or by the
+ * op sigmoid, where sigmoid is asked for), or lks__no_node. Losses use them instead of clipping probabilities, as Keras
+ * on TensorFlow does. */
+void lks__graph_note_softmax(lks_node softmax, lks_node logits);
+lks_node lks__graph_logits(lks_node probabilities, bool sigmoid);
 
 /* Gradients of a shared scalar with respect to `wrt`. Where nothing flows, out[i] is lks__no_node. */
 lks_status lks__graph_gradients(lks_node loss, size_t n, const lks_node *wrt, lks_node *out);
