@@ -4,13 +4,14 @@
 # default: on when found). The first module found becomes PkgConfig::<NAME>; sources see LKS_HAVE_<MODULE> = 1.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(NEEDED REQUIRED IMPORTED_TARGET libzip jansson hdf5 zlib)
+pkg_search_module(HDF5 REQUIRED hdf5 hdf5-serial) # under the first name or the second
+pkg_check_modules(NEEDED REQUIRED IMPORTED_TARGET libzip jansson ${HDF5_MODULE_NAME} zlib)
 
 set(LOCKSTEP_FOUND_LINES "")
 set(LOCKSTEP_MISSING_LINES "")
 set(LOCKSTEP_OPTIONAL_TARGETS "")
 set(LOCKSTEP_DEFINITIONS "")
-set(LOCKSTEP_PC_REQUIRES "libzip jansson hdf5 zlib")
+set(LOCKSTEP_PC_REQUIRES "libzip jansson ${HDF5_MODULE_NAME} zlib")
 
 function(lockstep_optional name cost)
   set(LOCKSTEP_WITH_${name} AUTO CACHE STRING "${name}: ON, OFF, or AUTO = on when found")
