@@ -193,8 +193,8 @@ static void assert_same(const lks_tensor *a, const lks_tensor *b)
 
 static void every_dtype_comes_back_from_npy_and_npz(void **state)
 {
-    static const lks_dtype dtypes[] = { LKS_FLOAT32, LKS_UINT8, LKS_INT32, LKS_INT64, LKS_BOOL, LKS_FLOAT64,
-                                        LKS_INT8, LKS_INT16, LKS_UINT16, LKS_UINT32, LKS_UINT64, LKS_FLOAT16 };
+    static const lks_dtype dtypes[] = { LKS_FLOAT32, LKS_UINT8, LKS_INT32,  LKS_INT64,  LKS_BOOL,   LKS_FLOAT64,
+                                        LKS_INT8,    LKS_INT16, LKS_UINT16, LKS_UINT32, LKS_UINT64, LKS_FLOAT16 };
     lks_shape shapes[4] = { lks_shape(2, 3, 4), lks_shape(7), lks_shape_of(0, NULL), lks_shape(0, 5) };
     const char *npy = in_folder(folder, "a.npy"), *npz = in_folder(folder, "a.npz");
 
@@ -296,8 +296,7 @@ static void idx_of_every_type_and_rank_loads_plain_and_gzip(void **state)
     assert_int_equal(lks__idx_read_memory(packed, n, &t), LKS_OK);
     assert_memory_equal(lks_tensor_cdata(t), u8 + 12, 4);
     lks_tensor_release(t);
-    for (size_t cut = 0; cut < n; cut++)
-        assert_int_equal(lks__idx_read_memory(packed, cut, &t), LKS_E_FORMAT);
+    for (size_t cut = 0; cut < n; cut++) assert_int_equal(lks__idx_read_memory(packed, cut, &t), LKS_E_FORMAT);
     packed[n - 6] ^= 1; /* the checksum */
     assert_int_equal(lks__idx_read_memory(packed, n, &t), LKS_E_FORMAT);
 }

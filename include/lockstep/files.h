@@ -27,8 +27,7 @@ LKS_API lks_status lks_write_npy(const char *path, const lks_tensor *tensor);
  * The caller owns *out. */
 LKS_API lks_status lks_read_npz(const char *path, const char *key, lks_tensor **out);
 /* An archive of `count` (at least 1) arrays, not compressed. Borrows keys and tensors. */
-LKS_API lks_status lks_write_npz(const char *path, size_t count, const char *const *keys,
-                                 lks_tensor *const *tensors);
+LKS_API lks_status lks_write_npz(const char *path, size_t count, const char *const *keys, lks_tensor *const *tensors);
 
 #ifdef __cplusplus
 }

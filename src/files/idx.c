@@ -50,8 +50,8 @@ lks_status lks__idx_read(lks_reader *r, lks_tensor **out)
     LKS_TRY(read_header(r, &dtype, &shape));
     LKS_TRY(lks__shape_check(&shape));
     if (!lks__mul_size((size_t)lks_shape_size(&shape), lks_dtype_size(dtype), &bytes) || bytes > r->left)
-        return lks__fail(LKS_E_FORMAT, "the header says %s %s, more than the file holds",
-                         lks__shape_text(&shape, text), lks_dtype_name(dtype));
+        return lks__fail(LKS_E_FORMAT, "the header says %s %s, more than the file holds", lks__shape_text(&shape, text),
+                         lks_dtype_name(dtype));
     t = lks_tensor_create(dtype, shape);
     if (t == NULL) return LKS_E_NOMEM;
     status = lks__read_exact(r, lks_tensor_data(t), bytes, "the data");

@@ -103,7 +103,8 @@ lks_status lks__npy_read(lks_reader *r, lks_tensor **out)
     size = lks_dtype_size(info.dtype);
     if (info.swapped) lks__swap_bytes(lks_tensor_data(t), (size_t)lks_tensor_size(t), size);
     if (info.dtype == LKS_BOOL)
-        for (size_t i = 0; i < bytes; i++) ((unsigned char *)lks_tensor_data(t))[i] = ((unsigned char *)lks_tensor_data(t))[i] != 0;
+        for (size_t i = 0; i < bytes; i++)
+            ((unsigned char *)lks_tensor_data(t))[i] = ((unsigned char *)lks_tensor_data(t))[i] != 0;
     if (info.fortran && info.shape.rank > 1) status = reorder(&t);
     if (status != LKS_OK) goto release;
     *out = t;

@@ -103,7 +103,8 @@ static lks_status read_value(cursor *c, const char *key, fields *f, lks_npy_info
         f->has_descr = 1;
         skip_blanks(c);
         if (c->at < c->end && *c->at == '[')
-            return lks__fail(LKS_E_UNSUPPORTED, "the array is structured (records); save one plain array for each field");
+            return lks__fail(LKS_E_UNSUPPORTED,
+                             "the array is structured (records); save one plain array for each field");
         return read_string(c, f->descr, sizeof f->descr);
     }
     if (strcmp(key, "fortran_order") == 0) {
@@ -186,7 +187,9 @@ lks_status lks__npy_parse_header(const char *text, size_t n, lks_npy_info *out)
     if (c.at < c.end) return not_literal("something follows it");
     if (!f.has_descr || !f.has_fortran || !f.has_shape)
         return lks__fail(LKS_E_FORMAT, "the npy header's key '%s' is missing",
-                         !f.has_descr ? "descr" : !f.has_fortran ? "fortran_order" : "shape");
+                         !f.has_descr     ? "descr"
+                         : !f.has_fortran ? "fortran_order"
+                                          : "shape");
     LKS_TRY(read_dtype(f.descr, &info));
     *out = info;
     return LKS_OK;
@@ -206,9 +209,16 @@ lks_status lks__npy_header(const lks_tensor *t, lks_text *out)
     if (code == NULL)
         return lks__fail(LKS_E_UNSUPPORTED, "NumPy has no dtype for %s; cast the tensor first", lks_dtype_name(dtype));
     lks__text_printf(&d, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
-                     lks_dtype_size(dtype) == 1 ? '|' : lks__host_is_little() ? '<' : '>', code);
+                     lks_dtype_size(dtype) == 1 ? '|'
+                     : lks__host_is_little()    ? '<'
+                                                : '>',
+                     code);
     for (int64_t i = 0; i < shape.rank; i++)
-        lks__text_printf(&d, i + 1 < shape.rank ? "%lld, " : shape.rank == 1 ? "%lld," : "%lld", (long long)shape.dim[i]);
+        lks__text_printf(&d,
+                         i + 1 < shape.rank ? "%lld, "
+                         : shape.rank == 1  ? "%lld,"
+                                            : "%lld",
+                         (long long)shape.dim[i]);
     lks__text_puts(&d, "), }");
     padding = (64 - (sizeof head + d.length + 1) % 64) % 64;
     for (size_t i = 0; i < padding; i++) lks__text_puts(&d, " ");

@@ -57,7 +57,8 @@ static lks_status add_member(lks_npz_writer *w, const member *m, const char *nam
 {
     const lks_zip_part parts[2] = {
         { m->header.data, m->header.length },
-        { lks_tensor_cdata(m->tensor), (size_t)lks_tensor_size(m->tensor) * lks_dtype_size(lks_tensor_dtype(m->tensor)) },
+        { lks_tensor_cdata(m->tensor),
+          (size_t)lks_tensor_size(m->tensor) * lks_dtype_size(lks_tensor_dtype(m->tensor)) },
     };
     lks_text full = { 0 };
     char *full_name;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "os_error.h"
 
 typedef struct memory_reader {
     lks_reader base;
@@ -57,7 +58,7 @@ static lks_status fd_read(int fd, void *buffer, size_t n, size_t *got)
     while (*got < n) {
         ssize_t k = read(fd, (char *)buffer + *got, n - *got);
         if (k < 0 && errno == EINTR) continue;
-        if (k < 0) return lks__fail(LKS_E_IO, "cannot read: %s", strerror(errno));
+        if (k < 0) return lks__fail(LKS_E_IO, "cannot read: %s", lks__os_error(errno));
         if (k == 0) break;
         *got += (size_t)k;
     }
@@ -83,12 +84,12 @@ static lks_status open_for_reading(const char *path, int *fd, struct stat *info)
     if (*fd < 0) {
         error = errno;
         return lks__fail(error == ENOENT || error == ENOTDIR ? LKS_E_NOTFOUND : LKS_E_IO, "cannot open '%s': %s", path,
-                         strerror(error));
+                         lks__os_error(error));
     }
     if (fstat(*fd, info) != 0) {
         error = errno;
         close(*fd);
-        return lks__fail(LKS_E_IO, "cannot look at '%s': %s", path, strerror(error));
+        return lks__fail(LKS_E_IO, "cannot look at '%s': %s", path, lks__os_error(error));
     }
     if (S_ISDIR(info->st_mode)) {
         close(*fd);
@@ -201,8 +202,7 @@ lks_status lks__read_exact(lks_reader *r, void *buffer, size_t n, const char *wh
     size_t got = 0;
 
     LKS_TRY(lks__read_some(r, buffer, n, &got));
-    if (got < n)
-        return lks__fail(LKS_E_FORMAT, "the file ends inside %s: %zu bytes wanted, %zu found", what, n, got);
+    if (got < n) return lks__fail(LKS_E_FORMAT, "the file ends inside %s: %zu bytes wanted, %zu found", what, n, got);
     return LKS_OK;
 }
 

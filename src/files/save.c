@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "os_error.h"
 
 static lks_status no_memory(const char *path)
 {
@@ -21,10 +23,9 @@ static lks_status no_memory(const char *path)
 /* Follows a link, so that the file behind it is replaced and not the link. */
 static lks_status real_target(const char *path, char **out)
 {
-    char *resolved = realpath(path, NULL);
-    char *copy = lks__strdup(resolved != NULL ? resolved : path);
+    char resolved[PATH_MAX];
+    char *copy = lks__strdup(realpath(path, resolved) != NULL ? resolved : path);
 
-    free(resolved);
     if (copy == NULL) return no_memory(path);
     *out = copy;
     return LKS_OK;
@@ -38,14 +39,14 @@ static lks_status open_temporary(lks_saving *s)
     lks__text_printf(&name, "%s.tmp-%ld-%u", s->path, (long)getpid(), atomic_fetch_add(&counter, 1));
     LKS_TRY(lks__text_take(&name, &s->temporary));
     s->fd = open(s->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (s->fd < 0) return lks__fail(LKS_E_IO, "cannot create '%s': %s", s->temporary, strerror(errno));
+    if (s->fd < 0) return lks__fail(LKS_E_IO, "cannot create '%s': %s", s->temporary, lks__os_error(errno));
     return LKS_OK;
 }
 
 static lks_status open_directly(lks_saving *s)
 {
     s->fd = open(s->path, O_WRONLY | O_CLOEXEC);
-    if (s->fd < 0) return lks__fail(LKS_E_IO, "cannot write '%s': %s", s->path, strerror(errno));
+    if (s->fd < 0) return lks__fail(LKS_E_IO, "cannot write '%s': %s", s->path, lks__os_error(errno));
     return LKS_OK;
 }
 
@@ -76,7 +77,7 @@ lks_status lks__save_write_at(lks_saving *s, uint64_t offset, const void *data, 
     while (n > 0) {
         ssize_t k = s->temporary != NULL ? pwrite(s->fd, from, n, (off_t)offset) : write(s->fd, from, n);
         if (k < 0 && errno == EINTR) continue;
-        if (k < 0) return lks__fail(LKS_E_IO, "cannot write '%s': %s", s->path, strerror(errno));
+        if (k < 0) return lks__fail(LKS_E_IO, "cannot write '%s': %s", s->path, lks__os_error(errno));
         from += k;
         offset += (uint64_t)k;
         n -= (size_t)k;
@@ -112,12 +113,12 @@ lks_status lks__save_commit(lks_saving *s)
     lks_status status = LKS_OK;
 
     if (s->temporary != NULL && fsync(s->fd) != 0)
-        status = lks__fail(LKS_E_IO, "cannot write '%s' to disk: %s", s->path, strerror(errno));
+        status = lks__fail(LKS_E_IO, "cannot write '%s' to disk: %s", s->path, lks__os_error(errno));
     if (close(s->fd) != 0 && status == LKS_OK)
-        status = lks__fail(LKS_E_IO, "cannot finish '%s': %s", s->path, strerror(errno));
+        status = lks__fail(LKS_E_IO, "cannot finish '%s': %s", s->path, lks__os_error(errno));
     s->fd = -1;
     if (status == LKS_OK && s->temporary != NULL && rename(s->temporary, s->path) != 0)
-        status = lks__fail(LKS_E_IO, "cannot rename '%s' to '%s': %s", s->temporary, s->path, strerror(errno));
+        status = lks__fail(LKS_E_IO, "cannot rename '%s' to '%s': %s", s->temporary, s->path, lks__os_error(errno));
     if (status != LKS_OK) {
         lks__save_abort(s);
         return status;

@@ -7,6 +7,7 @@
 #include <zip.h>
 
 #include "base/alloc.h"
+#include "os_error.h"
 #include "zip_archive.h"
 
 typedef struct entry {
@@ -48,7 +49,7 @@ lks_status lks__zip_failure(void *zip_error, const char *doing)
     case ZIP_ER_TMPOPEN:
     case ZIP_ER_RENAME:
     case ZIP_ER_CLOSE:
-        if (system != 0 && system != EINVAL) return lks__fail(LKS_E_IO, "%s: %s", doing, strerror(system));
+        if (system != 0 && system != EINVAL) return lks__fail(LKS_E_IO, "%s: %s", doing, lks__os_error(system));
         return lks__fail(LKS_E_FORMAT, "%s: a place in the archive lies outside the file", doing);
     default: return lks__fail(LKS_E_FORMAT, "%s: %s", doing, zip_error_strerror(e));
     }
@@ -128,13 +129,13 @@ lks_status lks__zip_open_file(const char *path, lks_zip **out)
 
     if (stat(path, &info) != 0)
         return lks__fail(errno == ENOENT || errno == ENOTDIR ? LKS_E_NOTFOUND : LKS_E_IO, "cannot open '%s': %s", path,
-                         strerror(errno));
-    if (!S_ISREG(info.st_mode))
-        return lks__fail(LKS_E_IO, "'%s' is not a regular file; an archive needs one", path);
+                         lks__os_error(errno));
+    if (!S_ISREG(info.st_mode)) return lks__fail(LKS_E_IO, "'%s' is not a regular file; an archive needs one", path);
     if (info.st_size == 0) return lks__fail(LKS_E_FORMAT, "'%s': the file is empty, not a ZIP archive", path);
     zip_error_init(&error);
     source = zip_source_file_create(path, 0, -1, &error);
-    status = source != NULL ? open_source(source, (uint64_t)info.st_size, out) : lks__zip_failure(&error, "cannot open");
+    status = source != NULL ? open_source(source, (uint64_t)info.st_size, out)
+                            : lks__zip_failure(&error, "cannot open");
     zip_error_fini(&error);
     return status == LKS_OK ? LKS_OK : lks__context(status, "'%s'", path);
 }
@@ -197,16 +198,17 @@ static lks_status check_member(lks_zip *z, size_t i, const char *name, uint64_t 
 
     if (zip_stat_index(z->z, i, 0, &s) != 0 || (s.valid & wanted) != wanted)
         return lks__fail(LKS_E_FORMAT, "member '%s': the archive's directory is damaged", name);
-    if (s.encryption_method != ZIP_EM_NONE)
-        return lks__fail(LKS_E_UNSUPPORTED, "member '%s' is encrypted", name);
+    if (s.encryption_method != ZIP_EM_NONE) return lks__fail(LKS_E_UNSUPPORTED, "member '%s' is encrypted", name);
     if (s.comp_method != ZIP_CM_STORE && s.comp_method != ZIP_CM_DEFLATE)
         return lks__fail(LKS_E_UNSUPPORTED, "member '%s' uses compression method %d; stored and deflated are supported",
                          name, s.comp_method);
     possible = s.comp_size <= z->archive_size &&
                (s.comp_method == ZIP_CM_STORE ? s.size == s.comp_size : s.size / LKS_DEFLATE_RATIO <= s.comp_size);
     if (!possible)
-        return lks__fail(LKS_E_FORMAT, "member '%s' declares %llu bytes (%llu packed), more than the archive of %llu "
-                         "bytes can hold", name, (unsigned long long)s.size, (unsigned long long)s.comp_size,
+        return lks__fail(LKS_E_FORMAT,
+                         "member '%s' declares %llu bytes (%llu packed), more than the archive of %llu "
+                         "bytes can hold",
+                         name, (unsigned long long)s.size, (unsigned long long)s.comp_size,
                          (unsigned long long)z->archive_size);
     *size = s.size;
     return LKS_OK;

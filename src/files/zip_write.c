@@ -76,9 +76,7 @@ static zip_int64_t target_command(void *user, void *data, zip_uint64_t n, zip_so
     case ZIP_SOURCE_COMMIT_WRITE:
     case ZIP_SOURCE_ROLLBACK_WRITE:
     case ZIP_SOURCE_REMOVE: return 0;
-    case ZIP_SOURCE_BEGIN_WRITE:
-        t->at = t->end = 0;
-        return 0;
+    case ZIP_SOURCE_BEGIN_WRITE: t->at = t->end = 0; return 0;
     case ZIP_SOURCE_WRITE: return write_some(t, data, n);
     case ZIP_SOURCE_SEEK_WRITE: return seek(t, data, n);
     case ZIP_SOURCE_TELL_WRITE: return (zip_int64_t)t->at;
@@ -88,8 +86,8 @@ static zip_int64_t target_command(void *user, void *data, zip_uint64_t n, zip_so
         return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_CLOSE, ZIP_SOURCE_READ, ZIP_SOURCE_SEEK,
                                               ZIP_SOURCE_TELL, ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE,
                                               ZIP_SOURCE_BEGIN_WRITE, ZIP_SOURCE_WRITE, ZIP_SOURCE_SEEK_WRITE,
-                                              ZIP_SOURCE_TELL_WRITE, ZIP_SOURCE_COMMIT_WRITE,
-                                              ZIP_SOURCE_ROLLBACK_WRITE, ZIP_SOURCE_REMOVE, ZIP_SOURCE_SUPPORTS, -1);
+                                              ZIP_SOURCE_TELL_WRITE, ZIP_SOURCE_COMMIT_WRITE, ZIP_SOURCE_ROLLBACK_WRITE,
+                                              ZIP_SOURCE_REMOVE, ZIP_SOURCE_SUPPORTS, -1);
     default: return fail(t, ZIP_ER_OPNOTSUPP, 0);
     }
 }
@@ -179,7 +177,8 @@ lks_status lks__zip_add(lks_zip_writer *w, const char *name, const lks_zip_part 
     size_t n = 0;
 
     for (size_t k = 0; k < n_parts && n < MAX_PARTS; k++)
-        if (parts[k].n > 0) fragments[n++] = (zip_buffer_fragment_t){ (zip_uint8_t *)(uintptr_t)parts[k].data, parts[k].n };
+        if (parts[k].n > 0)
+            fragments[n++] = (zip_buffer_fragment_t){ (zip_uint8_t *)(uintptr_t)parts[k].data, parts[k].n };
     source = n > 0 ? zip_source_buffer_fragment(w->z, fragments, n, 0) : zip_source_buffer(w->z, NULL, 0, 0);
     if (source == NULL) return failure_of(w, name);
     i = zip_file_add(w->z, name, source, ZIP_FL_ENC_UTF_8);

@@ -78,25 +78,24 @@ static inline void failing_stop(void)
     lks_set_allocator(NULL);
 }
 
-#define EVERY_ALLOCATION_FAILS(call, undo)                                            \
-    do {                                                                              \
-        for (long fa_n = 1;; fa_n++) {                                                \
-            long fa_used;                                                             \
-            failing_start(fa_n);                                                      \
-            call;                                                                     \
-            fa_used = failing.count;                                                  \
-            failing.fail_at = 0;                                                      \
-            if (status == LKS_OK) undo;                                               \
-            failing_stop();                                                           \
-            if (failing.live != 0)                                                    \
-                fail_msg("%ld blocks leak when allocation %ld fails", failing.live, fa_n); \
-            if (fa_used < fa_n) {                                                     \
-                if (status != LKS_OK) fail_msg("no allocation failed, yet: %s", lks_last_error()); \
-                break;                                                                \
-            }                                                                         \
-            if (status != LKS_OK && status != LKS_E_NOMEM)                            \
-                fail_msg("allocation %ld: %s: %s", fa_n, lks_status_name(status), lks_last_error()); \
-        }                                                                             \
+#define EVERY_ALLOCATION_FAILS(call, undo)                                                                    \
+    do {                                                                                                      \
+        for (long fa_n = 1;; fa_n++) {                                                                        \
+            long fa_used;                                                                                     \
+            failing_start(fa_n);                                                                              \
+            call;                                                                                             \
+            fa_used = failing.count;                                                                          \
+            failing.fail_at = 0;                                                                              \
+            if (status == LKS_OK) undo;                                                                       \
+            failing_stop();                                                                                   \
+            if (failing.live != 0) fail_msg("%ld blocks leak when allocation %ld fails", failing.live, fa_n); \
+            if (fa_used < fa_n) {                                                                             \
+                if (status != LKS_OK) fail_msg("no allocation failed, yet: %s", lks_last_error());            \
+                break;                                                                                        \
+            }                                                                                                 \
+            if (status != LKS_OK && status != LKS_E_NOMEM)                                                    \
+                fail_msg("allocation %ld: %s: %s", fa_n, lks_status_name(status), lks_last_error());          \
+        }                                                                                                     \
     } while (0)
 
 #endif

@@ -18,9 +18,8 @@ static inline const char *shared_folder(void)
 }
 
 /* In a test: returns the folder, or says so and skips the test. */
-#define NEED_SHARED()                                               \
-    (shared_folder() != NULL ? shared_folder()                      \
-                             : (printf("skipped: ../shared not found\n"), skip(), (const char *)NULL))
+#define NEED_SHARED() \
+    (shared_folder() != NULL ? shared_folder() : (printf("skipped: ../shared not found\n"), skip(), (const char *)NULL))
 
 /* "FOLDER/NAME" in one of four buffers used in turn. */
 static inline const char *in_folder(const char *folder, const char *name)
