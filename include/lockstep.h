@@ -5,6 +5,7 @@
 #include "lockstep/dataset.h"
 #include "lockstep/element.h"
 #include "lockstep/files.h"
+#include "lockstep/ops.h"
 #include "lockstep/status.h"
 #include "lockstep/tensor.h"
 

@@ -45,6 +45,7 @@ LKS_API lks_spec *lks_spec_dict(size_t n, const char *const *names, lks_spec *co
 LKS_API lks_spec *lks_spec_retain(const lks_spec *spec); /* NULL gives NULL */
 LKS_API void lks_spec_release(lks_spec *spec);           /* NULL is fine */
 
+/* What a spec says. Borrow it. */
 LKS_API lks_spec_kind lks_spec_kind_of(const lks_spec *spec);
 LKS_API lks_dtype lks_spec_dtype(const lks_spec *spec);                  /* 0 unless a tensor or ragged leaf */
 LKS_API lks_shape lks_spec_shape(const lks_spec *spec);                  /* rank -1 unless a tensor or ragged leaf */

@@ -52,6 +52,7 @@ LKS_API lks_node lks_ops_maximum(lks_node a, lks_node b); /* NaN passes on; equa
 LKS_API lks_node lks_ops_minimum(lks_node a, lks_node b);
 LKS_API lks_node lks_ops_power(lks_node a, lks_node b);
 
+/* Of each element, as keras.ops has them. */
 LKS_API lks_node lks_ops_negative(lks_node x);
 LKS_API lks_node lks_ops_abs(lks_node x);
 LKS_API lks_node lks_ops_sign(lks_node x);
@@ -73,6 +74,7 @@ LKS_API lks_node lks_ops_round(lks_node x); /* half to even */
 LKS_API lks_node lks_ops_relu(lks_node x);  /* gradient 0 at 0 */
 LKS_API lks_node lks_ops_clip(lks_node x, double low, double high); /* gradient 1 on the closed interval */
 
+/* Conversions, comparisons, logic and choice, as keras.ops has them. */
 LKS_API lks_node lks_ops_cast(lks_node x, lks_dtype dtype);
 LKS_API lks_node lks_ops_equal(lks_node a, lks_node b); /* comparisons give bool */
 LKS_API lks_node lks_ops_not_equal(lks_node a, lks_node b);

@@ -11,7 +11,7 @@ trap 'rm -rf "$tmp"' EXIT
 status=0
 for header in include/lockstep/*.h; do
     awk -f scripts/checks/strip.awk "$header" | sed -e ':a' -e '/\\$/{N;s/\\\n//;ba' -e '}' | sed "/^#/d" | tr "\n" " " | sed "s/;/;\n/g"
-done | sed -n "s/^[^(]*LKS_API[^(]*[ *]\(lks_[a-z0-9_]*\)(.*/\1/p" | sort -u >"$tmp/declared"
+done | sed -n "s/^[^([]*LKS_API[^([]*[ *]\(lks_[a-z0-9_]*\)[([].*/\1/p" | sort -u >"$tmp/declared"
 cat $(git ls-files --cached --others --exclude-standard 'examples/*.c' 'tests/*.c' 'tests/*.h' 'tests/*.cpp' 'cli/*.c' 'cli/*.h') 2>/dev/null |
     grep -oE 'lks_[a-z0-9_]+' | sort -u >"$tmp/used"
 while read -r name; do
