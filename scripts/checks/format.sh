@@ -17,6 +17,12 @@ fi
 files=$(git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cpp')
 if [ "${1:-}" = --fix ]; then
     echo "$files" | xargs $tool -i
-else
-    echo "$files" | xargs $tool --dry-run --Werror --ferror-limit=3
+    exit 0
 fi
+status=0
+for file in $files; do
+    [ -f "$file" ] || continue
+    $tool --dry-run --Werror --ferror-limit=1 "$file" 2>/dev/null || { echo "$file"; status=1; }
+done
+[ $status = 0 ] || echo "these files are laid out otherwise; to repair: sh scripts/checks/format.sh --fix"
+exit $status

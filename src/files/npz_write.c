@@ -112,7 +112,7 @@ void lks__npz_writer_drop(lks_npz_writer *w)
 
 lks_status lks_write_npz(const char *path, size_t count, const char *const *keys, lks_tensor *const *tensors)
 {
-    lks_npz_writer *w;
+    lks_npz_writer *w = NULL;
 
     if (path == NULL || count == 0 || keys == NULL || tensors == NULL)
         return lks__fail(LKS_E_ARG, "lks_write_npz: a path and at least one key and tensor are needed");
