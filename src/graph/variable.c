@@ -1,0 +1,40 @@
+/* variable.c - values that outlive a step. */
+#include "graph.h"
+
+lks_status lks__variable_create(const char *path, lks_dtype dtype, lks_shape shape, bool trainable, lks_variable **out)
+{
+    lks_variable *v = lks__calloc(1, sizeof *v);
+
+    if (v == NULL) return lks__fail(LKS_E_NOMEM, "no memory for variable '%s'", path);
+    v->references = 1;
+    v->trainable = trainable;
+    v->path = lks__strdup(path);
+    v->value = lks_tensor_create(dtype, shape);
+    if (v->path == NULL || v->value == NULL) {
+        lks_status status = v->path == NULL ? lks__fail(LKS_E_NOMEM, "no memory for variable '%s'", path)
+                                            : lks__context(LKS_E_NOMEM, "variable '%s'", path);
+        lks__variable_release(v);
+        return status;
+    }
+    *out = v;
+    return LKS_OK;
+}
+
+lks_variable *lks__variable_retain(lks_variable *v)
+{
+    v->references++;
+    return v;
+}
+
+void lks__variable_release(lks_variable *v)
+{
+    if (v == NULL || --v->references > 0) return;
+    lks__free(v->path);
+    lks_tensor_release(v->value);
+    lks__free(v);
+}
+
+float *lks__variable_floats(lks_variable *v)
+{
+    return lks_tensor_data(v->value);
+}
