@@ -1,0 +1,204 @@
+/* execute.c - phases on lanes, stages between them. Nothing here allocates or fails. */
+#include <string.h>
+
+#include "base/pool.h"
+#include "plan.h"
+#include "program.h"
+
+enum { SPLIT_ELEMENTS = 16384 }; /* shared elementwise work below this is not worth waking threads for */
+
+void *cpu_shared_address(const lks_executable *exe, int64_t node, int replica)
+{
+    int64_t root = exe->values[node].root;
+    const cpu_value *v = &exe->values[root];
+
+    switch (v->where) {
+    case AT_SHARED:
+        if (!lks__graph_at(exe->graph, root)->type.local) replica = 0;
+        return exe->shared + v->offset + (size_t)replica * ((v->bytes + 63) & ~(size_t)63);
+    case AT_RESULT:
+        return exe->results + (size_t)replica * exe->result_floats + exe->phases[v->phase].result_offset + v->index;
+    case AT_FEED: return (void *)(uintptr_t)exe->args->feeds[v->index].data;
+    default: return v->fixed;
+    }
+}
+
+static void *address(const lks_executable *exe, const cpu_lane *lane, int64_t node, int64_t first)
+{
+    const cpu_value *v = &exe->values[exe->values[node].root];
+
+    switch (v->where) {
+    case AT_SLOT: return lane->arena + v->offset;
+    case AT_FULL: return exe->full + v->offset + (size_t)first * v->bytes;
+    case AT_FETCH: return (char *)exe->args->fetches[v->index] + (size_t)first * v->bytes;
+    case AT_FEED:
+        if (lane->feeds[v->index] != NULL) return (void *)(uintptr_t)lane->feeds[v->index];
+        break;
+    default: break;
+    }
+    return cpu_shared_address(exe, node, lane->replica);
+}
+
+static void *output(const lks_executable *exe, const cpu_lane *lane, int64_t node, int64_t first)
+{
+    const cpu_value *v = &exe->values[node];
+
+    if (v->where == AT_RESULT) return lane->buffers[lane->nodes[lane->n_nodes].buffer] + v->index;
+    return address(exe, lane, node, first);
+}
+
+/* ---- finding the first value that is not finite ---- */
+
+static bool scan(const lks_executable *exe, const lks_type *type, const void *data, int64_t n)
+{
+    if (type->dtype != LKS_FLOAT32) return true;
+    return exe->kernels->all_finite(data, n * lks__type_size(type));
+}
+
+static void trace_outputs(const lks_executable *exe, cpu_lane *lane, const cpu_instr *instr, int64_t number, int64_t n)
+{
+    if (lane->bad >= 0 && lane->bad <= number) return;
+    for (int k = 0; k < instr->n_out; k++) {
+        const lks_graph_node *node = lks__graph_at(exe->graph, instr->out[k]);
+        if (node->op->flags & LKS_OP_BATCH_MAX) continue; /* starts at -inf */
+        if (!scan(exe, &node->type, lane->out[k], node->type.batched ? n : 1)) lane->bad = number;
+    }
+}
+
+/* ---- batched work ---- */
+
+static void run_instr(lks_executable *exe, cpu_lane *lane, const cpu_instr *instr, int64_t first, int64_t n)
+{
+    const lks_run_args *a = exe->args;
+
+    for (int k = 0; k < instr->n_in; k++) lane->in[k] = address(exe, lane, instr->in[k], first);
+    for (int k = 0; k < instr->n_out; k++) lane->out[k] = output(exe, lane, instr->out[k], first);
+    if (instr->program != NULL) {
+        ew_program_run(instr->program, exe->kernels->elementwise, lane->in, lane->out, 0,
+                       n * lks__type_size(instr->out_type), lane->scratch);
+        return;
+    }
+    lks_call call = { instr->attrs, instr->n_in, instr->in_type, instr->out_type, lane->in, lane->out[0],
+                      n, first, a->n, a->seed, a->step, lane->scratch };
+    instr->run(&call);
+}
+
+static void set_feeds(const lks_executable *exe, cpu_lane *lane, const cpu_phase *phase, int64_t first, int64_t n)
+{
+    for (size_t i = 0; i < phase->n_feeds; i++) {
+        const cpu_value *v = &exe->values[phase->feeds[i]];
+        const lks_feed *feed = &exe->args->feeds[v->index];
+        char *to = lane->arena + phase->feed_offsets[i];
+        lane->feeds[v->index] = (const char *)feed->data + (size_t)first * v->bytes;
+        if (feed->rows == NULL) continue;
+        for (int64_t e = 0; e < n; e++)
+            memcpy(to + (size_t)e * v->bytes, (const char *)feed->data + (size_t)feed->rows[first + e] * v->bytes, v->bytes);
+        lane->feeds[v->index] = to;
+    }
+}
+
+static void run_slice(lks_executable *exe, cpu_lane *lane, const cpu_phase *phase, int64_t first, int64_t n)
+{
+    set_feeds(exe, lane, phase, first, n);
+    for (size_t i = 0; i < phase->list.n; i++) {
+        const cpu_instr *instr = &phase->list.instrs[i];
+        double start = exe->seconds != NULL ? lks__now() : 0;
+        run_instr(exe, lane, instr, first, n);
+        if (exe->seconds != NULL) exe->seconds[i] += lks__now() - start;
+        if (exe->tracing) trace_outputs(exe, lane, instr, (int64_t)i, n);
+    }
+}
+
+static void run_lane(void *user, int task)
+{
+    lks_executable *exe = user;
+    cpu_lane *lane = &exe->lanes[task];
+    const cpu_phase *phase = &exe->phases[exe->phase];
+    int64_t batch = exe->args->n, v = exe->shards;
+
+    lane->n_nodes = 0;
+    lane->free_buffers = (1u << lane->n_buffers) - 1;
+    for (int shard = lane->shard_begin; shard < lane->shard_end; shard++) {
+        int64_t first = (shard * batch + v - 1) / v, end = ((shard + 1) * batch + v - 1) / v;
+        cpu_lane_start_shard(exe, lane, phase);
+        for (; first < end; first += phase->slice)
+            run_slice(exe, lane, phase, first, end - first < phase->slice ? end - first : phase->slice);
+        cpu_lane_finish_shard(exe, lane, phase, shard);
+    }
+}
+
+void cpu_run_phase(lks_executable *exe, int phase)
+{
+    exe->phase = phase;
+    if (exe->phases[phase].list.n == 0) return;
+    lks__pool_run(exe->threads, exe->n_lanes, run_lane, exe);
+    cpu_join(exe, phase);
+}
+
+/* ---- shared work ---- */
+
+typedef struct split_work {
+    lks_executable *exe;
+    const cpu_instr *instr;
+} split_work;
+
+/* Pointers go to the lane's own lists: tasks run at the same time. */
+static void run_split(void *user, int task)
+{
+    const split_work *w = user;
+    lks_executable *exe = w->exe;
+    cpu_lane *lane = &exe->lanes[task];
+    int64_t n = w->instr->elements, blocks = (n + LKS_EW_BLOCK - 1) / LKS_EW_BLOCK;
+    int64_t begin = blocks * task / exe->n_lanes * LKS_EW_BLOCK, end = blocks * (task + 1) / exe->n_lanes * LKS_EW_BLOCK;
+
+    for (int k = 0; k < w->instr->n_in; k++) lane->in[k] = cpu_shared_address(exe, w->instr->in[k], 0);
+    for (int k = 0; k < w->instr->n_out; k++) lane->out[k] = cpu_shared_address(exe, w->instr->out[k], 0);
+    ew_program_run(w->instr->program, exe->kernels->elementwise, lane->in, lane->out, begin, end < n ? end : n,
+                   lane->scratch);
+}
+
+static void run_replica_mean(lks_executable *exe, const cpu_instr *instr)
+{
+    float *to = cpu_shared_address(exe, instr->out[0], 0);
+    int64_t n = lks__type_size(instr->out_type);
+
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int r = 0; r < exe->replicas; r++) sum += (double)((float *)cpu_shared_address(exe, instr->in[0], r))[i];
+        to[i] = (float)(sum / exe->replicas);
+    }
+}
+
+static void run_shared(lks_executable *exe, const cpu_instr *instr, int replica)
+{
+    cpu_lane *lane = &exe->lanes[0];
+    const lks_run_args *a = exe->args;
+
+    for (int k = 0; k < instr->n_in; k++) lane->in[k] = cpu_shared_address(exe, instr->in[k], replica);
+    for (int k = 0; k < instr->n_out; k++) lane->out[k] = cpu_shared_address(exe, instr->out[k], replica);
+    if (instr->program != NULL) {
+        ew_program_run(instr->program, exe->kernels->elementwise, lane->in, lane->out, 0, instr->elements, lane->scratch);
+        return;
+    }
+    lks_call call = { instr->attrs, instr->n_in, instr->in_type, instr->out_type, lane->in, lane->out[0],
+                      1, 0, a->n, a->seed, a->step, lane->scratch };
+    instr->run(&call);
+}
+
+void cpu_run_stage(lks_executable *exe, int stage)
+{
+    const cpu_list *list = &exe->stages[stage];
+
+    for (size_t i = 0; i < list->n; i++) {
+        const cpu_instr *instr = &list->instrs[i];
+        if (instr->replica_mean) {
+            run_replica_mean(exe, instr);
+        } else if (instr->program != NULL && instr->elements >= SPLIT_ELEMENTS && exe->n_lanes > 1 && !instr->local) {
+            split_work w = { exe, instr };
+            lks__pool_run(exe->threads, exe->n_lanes, run_split, &w);
+        } else {
+            for (int r = 0; r < (instr->local ? exe->replicas : 1); r++) run_shared(exe, instr, r);
+        }
+        if (exe->tracing) trace_outputs(exe, &exe->lanes[0], instr, (int64_t)i, 1);
+    }
+}

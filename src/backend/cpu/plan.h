@@ -1,0 +1,179 @@
+/* plan.h - internal to backend/cpu. The compiled form of a graph: phases of per-example work in slices, stages of shared work
+ * between them, and where every value lives.
+ *
+ *   stage 0 | phase 0 | join | stage 1 | phase 1 | join | ... | stage P | check | update
+ *
+ * Batched values live in a slot of the lane's arena for one slice, or, when a later phase needs them, in rows kept for the whole
+ * batch. Accumulators live in the lane's tree nodes until they are joined.
+ */
+#ifndef LKS_BACKEND_CPU_PLAN_H
+#define LKS_BACKEND_CPU_PLAN_H
+
+#include "backend/backend.h"
+#include "kernels/kernels.h"
+
+typedef enum cpu_where {
+    AT_NOWHERE = 0,
+    AT_SLOT,    /* offset in the lane's arena */
+    AT_FULL,    /* offset in the executable's row storage + example * bytes */
+    AT_FEED,    /* the caller's rows */
+    AT_FETCH,   /* the caller's output rows */
+    AT_SHARED,  /* offset in the shared arena (+ replica * bytes if local) */
+    AT_RESULT,  /* joined accumulator: offset in the phase's result block */
+    AT_FIXED    /* constant or variable: an address */
+} cpu_where;
+
+typedef struct cpu_value {
+    cpu_where where;
+    int64_t root;      /* the node whose storage this one shares; itself if none */
+    bool needed;
+    int phase;         /* batched and accumulators: phase; shared: stage */
+    size_t bytes;      /* a row, or the value */
+    size_t offset;
+    int first, last;   /* instruction numbers that write and last read it (of its phase, or all for FULL) */
+    int last_phase;
+    int64_t index;     /* feed or fetch number; accumulators: float index in the block */
+    void *fixed;
+} cpu_value;
+
+typedef struct ew_program ew_program;
+
+typedef struct cpu_instr {
+    void (*run)(const lks_call *call);
+    const char *name, *scope;
+    const void *attrs;
+    int n_in, n_out;
+    int64_t *in, *out;          /* node ids */
+    const lks_type **in_type;
+    const lks_type *out_type;
+    ew_program *program;        /* not NULL: a fused elementwise group */
+    size_t scratch;
+    double flop;                /* a row, or a run of shared work */
+    int64_t elements;           /* shared elementwise work: splittable range; else 0 */
+    bool local;                 /* shared, once a replica */
+    bool replica_mean;
+    int64_t order;              /* graph id of the last node: position for messages */
+} cpu_instr;
+
+typedef struct cpu_list {
+    cpu_instr *instrs;
+    size_t n, capacity;
+} cpu_list;
+
+typedef struct cpu_phase {
+    cpu_list list;
+    int64_t sum_floats, max_floats; /* accumulators: sums first, then maxima, both padded to 16 */
+    size_t result_offset;           /* floats into the result storage, replica-major */
+    size_t slot_bytes;              /* arena for one slice */
+    int64_t slice;
+    size_t n_feeds;                 /* batched inputs read in this phase, and their slots for gathered rows */
+    int64_t *feeds;
+    size_t *feed_offsets;
+} cpu_phase;
+
+/* A tree node that a lane holds: covers shards [index << level, (index + 1) << level). */
+typedef struct cpu_tree_node {
+    int level, index;
+    int buffer; /* which of the lane's accumulator buffers */
+} cpu_tree_node;
+
+typedef struct cpu_lane {
+    int replica;
+    int shard_begin, shard_end;
+    char *arena;             /* slots of the running phase */
+    char *scratch;
+    float **buffers;         /* accumulator buffers */
+    int n_buffers;
+    cpu_tree_node *nodes;    /* stack of finished nodes */
+    int n_nodes;
+    unsigned free_buffers;   /* bit mask */
+    const char **feeds;      /* rows of each input for the running slice */
+    const void **in;         /* pointer scratch for calls */
+    void **out;
+    int64_t bad;             /* tracing: first instruction with a result that is not finite, or -1 */
+} cpu_lane;
+
+typedef struct cpu_copy { /* assignment by copy at the end of the update */
+    void *to;
+    int64_t from; /* node, or -1: shared storage at offset */
+    size_t offset, bytes;
+} cpu_copy;
+
+typedef struct cpu_save { /* a variable's old value that a copy needs */
+    const void *from;
+    size_t offset;       /* in shared storage */
+    size_t bytes;
+} cpu_save;
+
+struct lks_executable {
+    lks_trace *trace;
+    lks_graph *graph;
+    const lks_kernel_set *kernels;
+    int64_t max_batch;
+    int threads, replicas, shards, n_phases;
+    size_t n_nodes;
+    cpu_value *values;
+    cpu_phase *phases;    /* n_phases */
+    cpu_list *stages;     /* n_phases + 2: the last one is the update */
+    int64_t *fetches;
+    size_t n_fetches;
+    int64_t *checks;
+    size_t n_checks;
+    cpu_copy *copies;     /* after the update; first n_saves of `saves` before it */
+    size_t n_copies;
+    cpu_save *saves;
+    size_t n_saves;
+    lks_arena arena;      /* plan objects */
+    char *shared;         /* shared values */
+    size_t shared_bytes;
+    char *full;
+    size_t full_bytes;
+    float *results;       /* all phases, all replicas */
+    size_t result_floats; /* of one replica */
+    size_t accumulator_floats, scratch_bytes;
+    int max_in, max_out;
+    cpu_lane *lanes;
+    int n_lanes;
+    double flop_per_example;
+    int64_t batch_size_node;
+    /* the running step */
+    const lks_run_args *args;
+    int phase;
+    bool tracing;
+    double *seconds;      /* profiling: per instruction, or NULL */
+};
+
+/* plan_order.c: which nodes are needed, in which phase or stage. */
+lks_status cpu_plan_order(lks_executable *exe, const lks_compile_spec *spec);
+/* plan_fuse.c: instruction lists with fused elementwise groups. */
+lks_status cpu_plan_fuse(lks_executable *exe);
+/* plan_memory.c: slices, slots, rows, shared storage; plan_lanes.c: shards and lanes; plan_assign.c: where new values of
+ * variables are written. */
+lks_status cpu_plan_memory(lks_executable *exe, const lks_compile_spec *spec);
+lks_status cpu_plan_lanes(lks_executable *exe);
+int cpu_default_shards(const lks_executable *exe);
+lks_status cpu_plan_assign(lks_executable *exe);
+
+/* program.c: a fused group. Members are graph ids in order; outputs are those that somebody outside reads. */
+lks_status ew_program_create(lks_executable *exe, size_t n, const int64_t *members, size_t n_out, const int64_t *outs,
+                             cpu_instr *instr);
+bool ew_fusible(const lks_graph *g, int64_t id);
+/* Elements [begin, end) of the iteration space of n rows. in/out: bases of the instruction's values. */
+void ew_program_run(const ew_program *p, const lks_ew_fn *table, const void *const *in, void *const *out, int64_t begin,
+                    int64_t end, void *scratch);
+/* Output k is the memory of one of the inputs: write it only after all reads of a block. */
+void ew_program_in_place(ew_program *p, int out);
+
+/* join.c: the fixed tree. */
+void cpu_lane_start_shard(lks_executable *exe, cpu_lane *lane, const cpu_phase *phase);
+void cpu_lane_finish_shard(lks_executable *exe, cpu_lane *lane, const cpu_phase *phase, int shard);
+void cpu_join(lks_executable *exe, int phase);
+
+/* Runs shared work of one stage on the caller and, where large, on all lanes. */
+void cpu_run_stage(lks_executable *exe, int stage);
+/* Runs one phase on all lanes and joins its accumulators. */
+void cpu_run_phase(lks_executable *exe, int phase);
+/* Where a shared value lies. */
+void *cpu_shared_address(const lks_executable *exe, int64_t node, int replica);
+
+#endif

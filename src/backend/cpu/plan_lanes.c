@@ -1,0 +1,89 @@
+/* plan_lanes.c - virtual shards and the lanes (a replica's compute threads) that own contiguous runs of them. */
+#include "base/alloc.h"
+#include "base/pool.h"
+#include "plan.h"
+
+enum { MAX_SHARDS = 16, MAX_BUFFERS = 24 };
+
+/* Joining one more shard costs some six operations an accumulated number; a shard should cost at least twenty times as
+ * much. From the batch and the model alone, never the machine: V decides bits. */
+int cpu_default_shards(const lks_executable *exe)
+{
+    double work = exe->flop_per_example * (double)exe->max_batch, join = 0;
+    int shards = MAX_SHARDS, least;
+
+    for (int p = 0; p < exe->n_phases; p++) join += 6.0 * (double)(exe->phases[p].sum_floats + exe->phases[p].max_floats);
+    while (shards > 1 && (double)shards * join > 0.05 * work) shards /= 2;
+    least = exe->max_batch >= 4 ? 4 : exe->max_batch >= 2 ? 2 : 1; /* work for a few threads, whatever it costs */
+    if (shards < least) shards = least;
+    while (shards > exe->max_batch && shards > 1) shards /= 2;
+    return shards;
+}
+
+static int ceil_share(int part, int whole, int parts)
+{
+    return (int)(((int64_t)part * whole + parts - 1) / parts);
+}
+
+/* Tree nodes a lane can hold at once: those of its run, plus one while merging. */
+static int buffers_needed(int begin, int end)
+{
+    int stack[64], n = 0, most = 0;
+
+    for (int s = begin; s < end; s++) {
+        int level = 0, index = s;
+        if (n + 1 > most) most = n + 1;
+        while (n > 0 && index % 2 == 1 && stack[n - 1] == (level << 16 | (index - 1))) {
+            n--;
+            level++;
+            index /= 2;
+        }
+        stack[n++] = level << 16 | index;
+    }
+    return most;
+}
+
+static lks_status make_lane(lks_executable *exe, cpu_lane *lane, size_t arena_bytes)
+{
+    lane->n_buffers = buffers_needed(lane->shard_begin, lane->shard_end);
+    if (lane->n_buffers > MAX_BUFFERS) return lks__fail(LKS_E_INTERNAL, "a lane needs %d tree nodes", lane->n_buffers);
+    lane->arena = lks__aligned_calloc(arena_bytes);
+    lane->scratch = lks__aligned_calloc(exe->scratch_bytes);
+    lane->buffers = lks__calloc(MAX_BUFFERS, sizeof *lane->buffers);
+    lane->nodes = lks__calloc(MAX_BUFFERS + 1, sizeof *lane->nodes);
+    lane->in = lks__calloc((size_t)exe->max_in + 1, sizeof *lane->in);
+    lane->out = lks__calloc((size_t)exe->max_out + 1, sizeof *lane->out);
+    lane->feeds = lks__calloc((size_t)exe->graph->n_inputs + 1, sizeof *lane->feeds);
+    if (!lane->arena || !lane->scratch || !lane->buffers || !lane->nodes || !lane->in || !lane->out || !lane->feeds)
+        return lks__fail(LKS_E_NOMEM, "no memory for a compute thread's %zu bytes", arena_bytes + exe->scratch_bytes);
+    for (int b = 0; b < lane->n_buffers; b++) {
+        lane->buffers[b] = lks__aligned_calloc(exe->accumulator_floats * sizeof(float));
+        if (lane->buffers[b] == NULL)
+            return lks__fail(LKS_E_NOMEM, "no memory for %zu bytes of gradients", exe->accumulator_floats * sizeof(float));
+    }
+    return LKS_OK;
+}
+
+lks_status cpu_plan_lanes(lks_executable *exe)
+{
+    int per_replica = exe->threads / exe->replicas;
+    size_t arena_bytes = 0;
+
+    if (per_replica < 1) per_replica = 1;
+    for (int p = 0; p < exe->n_phases; p++)
+        if (exe->phases[p].slot_bytes > arena_bytes) arena_bytes = exe->phases[p].slot_bytes;
+    exe->lanes = lks__calloc((size_t)(per_replica * exe->replicas), sizeof *exe->lanes);
+    if (exe->lanes == NULL) return lks__fail(LKS_E_NOMEM, "no memory for compute threads");
+    for (int r = 0; r < exe->replicas; r++) {
+        int begin = ceil_share(r, exe->shards, exe->replicas), end = ceil_share(r + 1, exe->shards, exe->replicas);
+        for (int t = 0; t < per_replica; t++) {
+            cpu_lane *lane = &exe->lanes[exe->n_lanes];
+            lane->replica = r;
+            lane->shard_begin = begin + ceil_share(t, end - begin, per_replica);
+            lane->shard_end = begin + ceil_share(t + 1, end - begin, per_replica);
+            exe->n_lanes++;
+            LKS_TRY(make_lane(exe, lane, arena_bytes));
+        }
+    }
+    return lks__pool_reserve(exe->threads);
+}
