@@ -4,7 +4,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
-all="layering banned length words docs headers symbols format tidy"
+all="layering banned length words docs headers symbols install format tidy"
 failed=
 for name in ${*:-$all}; do
     script=scripts/checks/$name.sh
