@@ -15,7 +15,7 @@ typedef struct lks_kernel {
     const char *name; /* for reports: "conv2d/avx2/c1" */
     bool (*applicable)(const void *attrs, int n_in, const lks_type *const *in, const lks_type *out); /* NULL = always */
     size_t (*scratch)(const void *attrs, const lks_type *const *in, const lks_type *out);            /* NULL = none */
-    void (*run)(const lks_call *call);
+    void (*run)(const lks_op_call *call);
 } lks_kernel;
 
 typedef struct lks_kernel_set {

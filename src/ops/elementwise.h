@@ -45,6 +45,6 @@ extern const lks_ew_fn lks__ew_ref[LKS_EW_COUNT];
 lks_ew_code lks__ew_for(int code, lks_dtype operand);
 
 /* The kernel that all elementwise op files share: runs the op alone, with broadcasting, by the plain C table. */
-void lks__ew_run(const lks_call *call, lks_ew_code code);
+void lks__ew_run(const lks_op_call *call, lks_ew_code code);
 
 #endif

@@ -35,7 +35,7 @@ enum { LKS_TYPE_TEXT = 224 };
 const char *lks__type_text(const lks_type *type, char *buffer);
 
 /* One run of a kernel over `n` consecutive examples (1 where nothing is batched). */
-typedef struct lks_call {
+typedef struct lks_op_call {
     const void *attrs;
     int n_in;
     const lks_type *const *in_type;
@@ -48,7 +48,7 @@ typedef struct lks_call {
     uint64_t seed;         /* random ops: key */
     uint32_t step;         /* random ops: counter word */
     void *scratch;         /* op->scratch bytes of this thread, 64-byte aligned */
-} lks_call;
+} lks_op_call;
 
 /* What a gradient rule gets and fills: d_in[i] for those inputs that have a gradient and are wanted. */
 typedef struct lks_vjp {
@@ -84,7 +84,7 @@ struct lks_op {
     size_t attrs_size;  /* the graph keeps a bytewise copy: attributes hold no pointers */
     int elementwise;    /* lks_ew_code of an elementwise op */
     lks_status (*infer)(const void *attrs, int n_in, const lks_type *const *in, lks_type *out);
-    void (*run)(const lks_call *call);  /* the reference kernel; types were checked: cannot fail */
+    void (*run)(const lks_op_call *call);  /* the reference kernel; types were checked: cannot fail */
     void (*gradient)(const lks_vjp *v); /* NULL: no gradient passes; builds nodes, errors stick to the graph */
     size_t (*scratch)(const void *attrs, const lks_type *const *in, const lks_type *out); /* may be NULL */
     double (*flop)(const void *attrs, const lks_type *const *in, const lks_type *out);    /* a row; NULL = 1 an element */

@@ -78,7 +78,7 @@ static void run_instr(lks_executable *exe, cpu_lane *lane, const cpu_instr *inst
                        n * lks__type_size(instr->out_type), lane->scratch);
         return;
     }
-    lks_call call = { instr->attrs, instr->n_in, instr->in_type, instr->out_type, lane->in, lane->out[0],
+    lks_op_call call = { instr->attrs, instr->n_in, instr->in_type, instr->out_type, lane->in, lane->out[0],
                       n, first, a->n, a->seed, a->step, lane->scratch };
     instr->run(&call);
 }
@@ -180,7 +180,7 @@ static void run_shared(lks_executable *exe, const cpu_instr *instr, int replica)
         ew_program_run(instr->program, exe->kernels->elementwise, lane->in, lane->out, 0, instr->elements, lane->scratch);
         return;
     }
-    lks_call call = { instr->attrs, instr->n_in, instr->in_type, instr->out_type, lane->in, lane->out[0],
+    lks_op_call call = { instr->attrs, instr->n_in, instr->in_type, instr->out_type, lane->in, lane->out[0],
                       1, 0, a->n, a->seed, a->step, lane->scratch };
     instr->run(&call);
 }

@@ -39,7 +39,7 @@ typedef struct cpu_value {
 typedef struct ew_program ew_program;
 
 typedef struct cpu_instr {
-    void (*run)(const lks_call *call);
+    void (*run)(const lks_op_call *call);
     const char *name, *scope;
     const void *attrs;
     int n_in, n_out;
