@@ -29,6 +29,34 @@ LKS_API lks_status lks_read_npz(const char *path, const char *key, lks_tensor **
 /* An archive of `count` (at least 1) arrays, not compressed. Borrows keys and tensors. */
 LKS_API lks_status lks_write_npz(const char *path, size_t count, const char *const *keys, lks_tensor *const *tensors);
 
+/* ---- pictures ---- */
+
+/* A PNG of uint8 [height, width, 1|3|4]. Borrows picture. LKS_E_UNSUPPORTED in a build without a PNG library. */
+LKS_API lks_status lks_write_png(const char *path, const lks_tensor *picture);
+/* A PNG as uint8 [height, width, channels]; channels 1, 3, 4, or 0: grey 1, colour 3, anything with transparency 4.
+ * The caller owns *out. */
+LKS_API lks_status lks_read_png(const char *path, int channels, lks_tensor **out);
+
+/* Options of lks_draw_grid; what is left out is zero. Everything is borrowed. */
+typedef struct lks_grid_options {
+    size_t struct_size;
+    int64_t columns;                  /* default: a square */
+    int64_t scale;                    /* pixels a pixel; default: pictures of some 84 pixels */
+    const char *title;                /* over everything, UTF-8 */
+    const char *const *column_titles; /* one for each column (NULL: none there) */
+    const char *const *captions;      /* one for each image (NULL: none there), under it */
+    const unsigned char *wrong;       /* one for each image: not 0 = its caption is red */
+    const lks_tensor *beside;         /* images of the same shape: row i is images[i], beside[i] (two columns) */
+} lks_grid_options;
+
+/* Draws images (uint8, or float32 from 0 to 1; [n, height, width] or [n, height, width, 1|3|4]) as a labelled grid into
+ * a PNG. LKS_E_UNSUPPORTED in a build without cairo or PNG. Borrows images. */
+LKS_API lks_status lks_draw_grid_with(const char *path, const lks_tensor *images, const lks_grid_options *options);
+#ifndef __cplusplus
+/* lks_draw_grid("digits.png", images, .columns = 4, .captions = texts) */
+#define lks_draw_grid(...) LKS_CALL2(lks_draw_grid_with, lks_grid_options, __VA_ARGS__, )
+#endif
+
 #ifdef __cplusplus
 }
 #endif
