@@ -9,6 +9,7 @@
 
 static _Thread_local char last_error[LKS_ERROR_TEXT];
 static _Thread_local unsigned serial;
+static _Thread_local lks_status last_code;
 
 static struct {
     lks_output_fn output;
@@ -58,6 +59,7 @@ static lks_status fail(lks_status code, const char *fmt, va_list args)
     vsnprintf(text, sizeof text, fmt, args);
     memcpy(last_error, text, strlen(text) + 1);
     serial++;
+    last_code = code;
     return code;
 }
 
@@ -84,6 +86,11 @@ lks_status lks_fail(lks_status code, const char *fmt, ...)
 unsigned lks__error_serial(void)
 {
     return serial;
+}
+
+lks_status lks__error_code(void)
+{
+    return last_code;
 }
 
 lks_status lks__context(lks_status code, const char *fmt, ...)

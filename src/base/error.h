@@ -14,6 +14,8 @@ lks_status lks__context(lks_status code, const char *fmt, ...) LKS_PRINTF(2, 3);
 
 /* How often lks__fail ran in this thread: tells whether a callback that failed left a text of its own. */
 unsigned lks__error_serial(void);
+/* The code of this thread's last lks__fail: for functions that return NULL on failure. */
+lks_status lks__error_code(void);
 
 /* Failure objects: an error kept in an object (a failed layer, stage, model) or carried from a pool
  * thread to its caller. */

@@ -17,6 +17,9 @@ struct lks_tensor {
     void (*release)(void *user); /* for wrapped memory */
     void *user;
     int owns_data;
+    void (*home)(void *owner, lks_tensor *tensor); /* recycled tensors go there instead of being freed */
+    void *owner;
+    size_t capacity; /* bytes, of recycled tensors */
 };
 
 static const struct {
@@ -192,17 +195,82 @@ lks_tensor *lks_tensor_retain(lks_tensor *tensor)
     return tensor;
 }
 
+static void free_strings(lks_tensor *tensor)
+{
+    if (!tensor->owns_data || tensor->dtype != LKS_STRING) return;
+    for (int64_t i = 0; i < tensor->size; i++) lks__free((void *)((lks_bytes *)tensor->data)[i].data);
+}
+
+void lks__tensor_destroy(lks_tensor *tensor)
+{
+    if (tensor->owns_data) lks__aligned_free(tensor->data);
+    if (tensor->release != NULL) tensor->release(tensor->user);
+    lks__free(tensor);
+}
+
 void lks_tensor_release(lks_tensor *tensor)
 {
     while (tensor != NULL && atomic_fetch_sub(&tensor->references, 1) == 1) {
         lks_tensor *base = tensor->base;
-        if (tensor->owns_data && tensor->dtype == LKS_STRING)
-            for (int64_t i = 0; i < tensor->size; i++) lks__free((void *)((lks_bytes *)tensor->data)[i].data);
-        if (tensor->owns_data) lks__aligned_free(tensor->data);
-        if (tensor->release != NULL) tensor->release(tensor->user);
-        lks__free(tensor);
+        free_strings(tensor);
+        tensor->base = NULL;
+        if (tensor->home != NULL) tensor->home(tensor->owner, tensor);
+        else lks__tensor_destroy(tensor);
         tensor = base;
     }
+}
+
+lks_tensor *lks__tensor_create_homed(size_t capacity, void (*home)(void *owner, lks_tensor *tensor), void *owner)
+{
+    lks_tensor *t = lks__calloc(1, sizeof *t);
+
+    if (t != NULL && capacity > 0) {
+        t->data = lks__aligned_calloc(capacity);
+        t->owns_data = 1;
+        if (t->data == NULL) {
+            lks__free(t);
+            t = NULL;
+        }
+    }
+    if (t == NULL) {
+        lks__fail(LKS_E_NOMEM, "no memory for a tensor of %zu bytes", capacity);
+        return NULL;
+    }
+    t->home = home;
+    t->owner = owner;
+    t->capacity = capacity;
+    return t;
+}
+
+size_t lks__tensor_capacity(const lks_tensor *tensor)
+{
+    return tensor->capacity;
+}
+
+void lks__tensor_revive(lks_tensor *tensor, lks_dtype dtype, const lks_shape *shape)
+{
+    atomic_store(&tensor->references, 1);
+    tensor->dtype = dtype;
+    tensor->shape = *shape;
+    tensor->size = lks_shape_size(shape);
+    if (dtype == LKS_STRING && tensor->size > 0) memset(tensor->data, 0, (size_t)tensor->size * sizeof(lks_bytes));
+}
+
+void lks__tensor_set_rows(lks_tensor *tensor, int64_t rows)
+{
+    tensor->shape.dim[0] = rows;
+    tensor->size = lks_shape_size(&tensor->shape);
+}
+
+void lks__tensor_revive_view(lks_tensor *tensor, lks_tensor *base, const lks_shape *shape, size_t offset)
+{
+    atomic_store(&tensor->references, 1);
+    tensor->dtype = base->dtype;
+    tensor->shape = *shape;
+    tensor->size = lks_shape_size(shape);
+    tensor->data = base->data + offset;
+    while (base->base != NULL) base = base->base; /* one link, however often a view is viewed */
+    tensor->base = lks_tensor_retain(base);
 }
 
 lks_status lks__tensor_set_bytes(lks_tensor *tensor, int64_t i, const void *data, size_t size)

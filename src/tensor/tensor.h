@@ -15,6 +15,19 @@ lks_status lks__shape_check(const lks_shape *shape);
 /* A new string tensor's elements are empty; this sets element i to a copy of the bytes. */
 lks_status lks__tensor_set_bytes(lks_tensor *tensor, int64_t i, const void *data, size_t size);
 
+/* ---- recycling, for pools of buffers ----
+ * When the last reference of a homed tensor goes, home(owner, tensor) takes it over instead of it being freed. It has no
+ * contents then (strings are freed, a view has let its base go); revive makes it a tensor with one reference again. */
+lks_tensor *lks__tensor_create_homed(size_t capacity, void (*home)(void *owner, lks_tensor *tensor), void *owner);
+size_t lks__tensor_capacity(const lks_tensor *tensor);
+/* shape * dtype must fit the capacity; strings start empty, other contents are undefined. */
+void lks__tensor_revive(lks_tensor *tensor, lks_dtype dtype, const lks_shape *shape);
+/* Fewer rows on axis 0 than it was made with (those beyond, if strings, must be empty). */
+void lks__tensor_set_rows(lks_tensor *tensor, int64_t rows);
+/* For one of capacity 0: a view of `shape` at `offset` bytes into base, which it shares. */
+void lks__tensor_revive_view(lks_tensor *tensor, lks_tensor *base, const lks_shape *shape, size_t offset);
+void lks__tensor_destroy(lks_tensor *tensor); /* really frees one that came home */
+
 /* Keras' name to dtype ("float32", ...); 0 if unknown. */
 lks_dtype lks__dtype_from_name(const char *name);
 

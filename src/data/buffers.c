@@ -1,0 +1,215 @@
+/* buffers.c - the free lists behind a stage's elements. A list never grows in a release: its room is made when the thing that
+ * will come home is created. */
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "element.h"
+#include "lockstep/dataset.h"
+#include "tensor/tensor.h"
+#include "work.h"
+
+typedef struct free_list {
+    lks_buffers *owner;
+    void **item;
+    size_t n, made, capacity; /* free now, ever made, room */
+} free_list;
+
+struct lks_buffers {
+    pthread_mutex_t lock;
+    lks_spec *spec;
+    size_t n_leaves;
+    int64_t out; /* things that will come home, and one for the owner */
+    bool closed;
+    unsigned forks; /* a forked child must not wait for a lock that nobody will open */
+    free_list elements;
+    free_list lists[]; /* [2 i] tensors and [2 i + 1] views of component i */
+};
+
+lks_buffers *lks__buffers_create(const lks_spec *spec)
+{
+    size_t n = lks_spec_leaf_count(spec);
+    lks_buffers *b = lks__calloc(1, sizeof *b + 2 * n * sizeof *b->lists);
+
+    if (b == NULL || pthread_mutex_init(&b->lock, NULL) != 0) {
+        lks__free(b);
+        lks__fail(LKS_E_NOMEM, "no memory for a pool of buffers");
+        return NULL;
+    }
+    b->spec = lks_spec_retain(spec);
+    b->n_leaves = n;
+    b->out = 1;
+    b->forks = lks__fork_count();
+    b->elements.owner = b;
+    for (size_t i = 0; i < 2 * n; i++) b->lists[i].owner = b;
+    return b;
+}
+
+const lks_spec *lks__buffers_spec(const lks_buffers *b)
+{
+    return b->spec;
+}
+
+static void destroy(lks_buffers *b)
+{
+    for (size_t k = 0; k < b->elements.n; k++) lks__free(b->elements.item[k]);
+    lks__free(b->elements.item);
+    for (size_t i = 0; i < 2 * b->n_leaves; i++) {
+        for (size_t k = 0; k < b->lists[i].n; k++) lks__tensor_destroy(b->lists[i].item[k]);
+        lks__free(b->lists[i].item);
+    }
+    pthread_mutex_destroy(&b->lock);
+    lks_spec_release(b->spec);
+    lks__free(b);
+}
+
+static bool forked(const lks_buffers *b)
+{
+    return b->forks != lks__fork_count();
+}
+
+void lks__buffers_release(lks_buffers *b)
+{
+    bool last;
+
+    if (b == NULL || forked(b)) return; /* a child leaves the parent's pool alone */
+    pthread_mutex_lock(&b->lock);
+    b->closed = true;
+    last = --b->out == 0;
+    pthread_mutex_unlock(&b->lock);
+    if (last) destroy(b);
+}
+
+/* Puts a thing back; false if it is to be freed instead because the owner is gone. */
+static bool come_home(lks_buffers *b, free_list *list, void *item)
+{
+    bool kept, last;
+
+    pthread_mutex_lock(&b->lock);
+    kept = !b->closed;
+    if (kept) list->item[list->n++] = item;
+    last = --b->out == 0;
+    pthread_mutex_unlock(&b->lock);
+    if (last) destroy(b);
+    return kept;
+}
+
+/* Takes a free thing or makes room for one more and returns NULL. `*status` tells the two NULLs apart. */
+static void *take(lks_buffers *b, free_list *list, lks_status *status)
+{
+    void *item = NULL;
+
+    *status = LKS_OK;
+    pthread_mutex_lock(&b->lock);
+    if (list->n > 0) item = list->item[--list->n];
+    else {
+        *status = lks__grow(&list->item, &list->capacity, list->made + 1, sizeof *list->item);
+        if (*status == LKS_OK) list->made++;
+    }
+    if (*status == LKS_OK) b->out++;
+    pthread_mutex_unlock(&b->lock);
+    return item;
+}
+
+/* A thing that was to be made could not be. */
+static void take_back(lks_buffers *b, free_list *list)
+{
+    pthread_mutex_lock(&b->lock);
+    list->made--;
+    b->out--;
+    pthread_mutex_unlock(&b->lock);
+}
+
+lks_element *lks__buffers_element(lks_buffers *b)
+{
+    lks_status status;
+    lks_element *e = take(b, &b->elements, &status);
+
+    if (status != LKS_OK) return NULL;
+    if (e == NULL) {
+        e = lks__calloc(1, sizeof *e + b->n_leaves * sizeof *e->value);
+        if (e == NULL) {
+            take_back(b, &b->elements);
+            lks__fail(LKS_E_NOMEM, "no memory for an element");
+            return NULL;
+        }
+        e->home = b;
+    }
+    atomic_store(&e->references, 1);
+    return e;
+}
+
+static void tensor_home(void *owner, lks_tensor *tensor)
+{
+    free_list *list = owner;
+
+    if (forked(list->owner) || !come_home(list->owner, list, tensor)) lks__tensor_destroy(tensor);
+}
+
+lks_tensor *lks__buffers_tensor(lks_buffers *b, size_t i, lks_dtype dtype, const lks_shape *shape)
+{
+    free_list *list = &b->lists[2 * i];
+    lks_status status;
+    lks_tensor *t;
+    size_t bytes;
+
+    if (lks__shape_check(shape) != LKS_OK) return NULL;
+    if (!lks__mul_size((size_t)lks_shape_size(shape), lks_dtype_size(dtype), &bytes)) {
+        lks__fail(LKS_E_LIMIT, "a tensor's size in bytes overflows");
+        return NULL;
+    }
+    t = take(b, list, &status);
+    if (status != LKS_OK) return NULL;
+    if (t != NULL && lks__tensor_capacity(t) < bytes) {
+        lks__tensor_destroy(t); /* too small: a larger one takes its place */
+        t = NULL;
+    }
+    if (t == NULL) {
+        t = lks__tensor_create_homed(bytes > 0 ? bytes : 1, tensor_home, list);
+        if (t == NULL) {
+            take_back(b, list);
+            return NULL;
+        }
+    }
+    lks__tensor_revive(t, dtype, shape);
+    return t;
+}
+
+lks_tensor *lks__buffers_view(lks_buffers *b, size_t i, lks_tensor *base, const lks_shape *shape, size_t offset)
+{
+    free_list *list = &b->lists[2 * i + 1];
+    lks_status status;
+    lks_tensor *t = take(b, list, &status);
+
+    if (status != LKS_OK) return NULL;
+    if (t == NULL) {
+        t = lks__tensor_create_homed(0, tensor_home, list);
+        if (t == NULL) {
+            take_back(b, list);
+            return NULL;
+        }
+    }
+    lks__tensor_revive_view(t, base, shape, offset);
+    return t;
+}
+
+static void clear(lks_element *e)
+{
+    const lks_spec *spec = e->home->spec;
+
+    for (size_t i = 0; i < e->home->n_leaves; i++) {
+        switch (lks_spec_kind_of(lks_spec_leaf(spec, i))) {
+        case LKS_SPEC_DATASET: lks_dataset_release(e->value[i].dataset); break;
+        case LKS_SPEC_RAGGED: lks_ragged_release(e->value[i].ragged); break;
+        default: lks_tensor_release(e->value[i].tensor); break;
+        }
+        e->value[i] = (lks_value){ NULL };
+    }
+}
+
+void lks_element_release(lks_element *e)
+{
+    if (e == NULL || atomic_fetch_sub(&e->references, 1) != 1) return;
+    clear(e);
+    if (forked(e->home) || !come_home(e->home, &e->home->elements, e)) lks__free(e);
+}

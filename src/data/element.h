@@ -1,0 +1,47 @@
+/* element.h - internal. Elements and the pools that their memory comes from.
+ *
+ * Every stage that makes elements owns one lks_buffers: free lists of element shells, of tensors (one list a component) and of
+ * views. What a consumer lets go returns there, so a pipeline of fixed shapes stops allocating after its first elements.
+ */
+#ifndef LKS_DATA_ELEMENT_H
+#define LKS_DATA_ELEMENT_H
+
+#include <stdatomic.h>
+
+#include "spec.h"
+
+typedef struct lks_buffers lks_buffers;
+
+typedef union lks_value { /* which one: the leaf's kind */
+    lks_tensor *tensor;
+    lks_dataset *dataset;
+    lks_ragged *ragged;
+} lks_value;
+
+struct lks_element {
+    atomic_int references;
+    lks_buffers *home;
+    lks_value value[];
+};
+
+/* NULL with LKS_E_NOMEM on failure. Shares the spec. */
+lks_buffers *lks__buffers_create(const lks_spec *spec);
+/* The owner's good-bye; what is still out finds its way, the last one frees the pool. NULL is fine. */
+void lks__buffers_release(lks_buffers *b);
+const lks_spec *lks__buffers_spec(const lks_buffers *b);
+
+/* An element with empty components; NULL on failure. All of these may be called from several threads. */
+lks_element *lks__buffers_element(lks_buffers *b);
+/* A tensor with undefined contents for component i; NULL on failure. */
+lks_tensor *lks__buffers_tensor(lks_buffers *b, size_t i, lks_dtype dtype, const lks_shape *shape);
+/* A view of `shape` at `offset` bytes into base, which it shares; NULL on failure. */
+lks_tensor *lks__buffers_view(lks_buffers *b, size_t i, lks_tensor *base, const lks_shape *shape, size_t offset);
+
+/* LKS_OK if the tensor is what leaf i of the spec allows; else says which component, expected and found. */
+lks_status lks__leaf_check(const lks_spec *spec, size_t i, lks_dtype dtype, const lks_shape *shape);
+/* LKS_OK if every component was filled. */
+lks_status lks__element_complete(const lks_element *e);
+/* Shares component i of `from` as component j of `to`, without a check. */
+void lks__element_share(lks_element *to, size_t j, const lks_element *from, size_t i);
+
+#endif

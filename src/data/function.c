@@ -1,0 +1,150 @@
+/* function.c - user functions: checked on the way in (spec) and on the way out (every component set). */
+#include "function.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/philox.h"
+
+lks_status lks__function_init(lks_function *f, const lks_dataset *stage, const lks_map_fn *fn)
+{
+    lks_map_fn copy;
+
+    lks__options(&copy, sizeof copy, fn);
+    memset(f, 0, sizeof *f);
+    if (fn == NULL || copy.apply == NULL) {
+        if (copy.release != NULL) copy.release(copy.user);
+        return lks__fail(LKS_E_ARG, "no function given (its apply is NULL, or struct_size is not set)");
+    }
+    copy.name = lks__strdup(copy.name != NULL ? copy.name : "function");
+    if (copy.name == NULL) {
+        if (copy.release != NULL) copy.release(copy.user);
+        return lks__fail(LKS_E_NOMEM, "no memory for a function");
+    }
+    f->fn = copy;
+    snprintf(f->stage, sizeof f->stage, "%s_%d", stage->stage->name, stage->number);
+    return LKS_OK;
+}
+
+lks_dataset *lks__function_unused(lks_dataset *ds, const lks_map_fn *fn)
+{
+    lks_map_fn copy;
+
+    lks__options(&copy, sizeof copy, fn);
+    if (copy.release != NULL) copy.release(copy.user);
+    return ds;
+}
+
+void lks__function_destroy(lks_function *f)
+{
+    if (f->fn.release != NULL) f->fn.release(f->fn.user);
+    lks__free((char *)f->fn.name);
+    memset(f, 0, sizeof *f);
+}
+
+static lks_map_context context_of(const lks_function *f, lks_call_place place)
+{
+    lks_map_context c = { sizeof c, f->stage, place.epoch, place.index, f->key, f->depth };
+
+    c.key ^= place.lineage;
+    return c;
+}
+
+lks_spec *lks__function_spec(const lks_function *f, const lks_spec *in)
+{
+    lks_map_context c = context_of(f, (lks_call_place){ 0, 0, 0 });
+    unsigned before = lks__error_serial();
+    lks_spec *out;
+
+    if (f->fn.output_spec == NULL) return lks_spec_retain(in);
+    out = f->fn.output_spec(&c, in, f->fn.user);
+    if (out == NULL && lks__error_serial() == before)
+        lks__fail(LKS_E_SHAPE, "the function refuses elements of this spec without saying why");
+    if (out == NULL) lks__context(lks__error_code(), "function '%s'", f->fn.name);
+    return out;
+}
+
+lks_status lks__function_yields(const lks_function *f, const lks_spec *in, lks_dtype dtype)
+{
+    lks_spec *out = lks__function_spec(f, in);
+    char text[LKS_SPEC_TEXT];
+    lks_status status = LKS_OK;
+
+    if (out == NULL) return lks__error_code();
+    if (lks_spec_kind_of(out) != LKS_SPEC_TENSOR || lks_spec_dtype(out) != dtype || lks_spec_shape(out).rank > 0)
+        status = lks__fail(LKS_E_SHAPE, "function '%s' must return one %s scalar, returns %s", f->fn.name,
+                           lks_dtype_name(dtype), lks__spec_text(out, text));
+    lks_spec_release(out);
+    return status;
+}
+
+lks_spec *lks__function_dataset(const lks_function *f, const lks_spec *in)
+{
+    lks_spec *out = lks__function_spec(f, in), *inner = NULL;
+    char text[LKS_SPEC_TEXT];
+
+    if (out == NULL) return NULL;
+    if (lks_spec_kind_of(out) == LKS_SPEC_DATASET) inner = lks_spec_retain(lks_spec_child(out, 0));
+    else
+        lks__fail(LKS_E_SHAPE, "function '%s' must return one dataset, returns %s", f->fn.name,
+                  lks__spec_text(out, text));
+    lks_spec_release(out);
+    return inner;
+}
+
+lks_status lks__function_apply(const lks_function *f, lks_call_place place, lks_element *in, lks_buffers *buffers,
+                               lks_element **out)
+{
+    lks_map_context c = context_of(f, place);
+    lks_element *e = lks__buffers_element(buffers);
+    unsigned before = lks__error_serial();
+    lks_status status;
+
+    if (e == NULL) return LKS_E_NOMEM;
+    status = f->fn.apply(&c, in, e, f->fn.user);
+    if (status == LKS_OK) status = lks__element_complete(e);
+    else if (lks__error_serial() == before) lks__fail(status, "it returned %s", lks_status_name(status));
+    if (status == LKS_OK) {
+        *out = e;
+        return LKS_OK;
+    }
+    lks_element_release(e);
+    if (status == LKS_END) /* the end of a function is not the end of the data */
+        status = lks__fail(LKS_E_ARG, "it returned LKS_END, which only sources may");
+    return lks__context(status, "%s: function '%s' failed at element %lld", f->stage, f->fn.name,
+                        (long long)place.index);
+}
+
+void lks__function_describe(const lks_function *f, lks_recipe *r)
+{
+    lks__recipe_text(r, f->fn.name);
+    lks__recipe_int(r, f->depth);
+    lks__recipe_int(r, (int64_t)f->key);
+}
+
+const char *lks__function_unsavable(const lks_function *f)
+{
+    return f->fn.flags & LKS_FN_PURE ? NULL : "its function does not declare LKS_FN_PURE, so a replay may differ";
+}
+
+void lks_map_random(const lks_map_context *context, uint32_t purpose, uint32_t block, uint32_t words[4])
+{
+    uint64_t high = (uint64_t)context->index >> 32; /* elements beyond 2^32 get keys of their own */
+    uint32_t counter[4] = { block, (uint32_t)context->index, (uint32_t)context->epoch,
+                            lks__philox_stream(context->stage, "function") ^ purpose * 0x9E3779B9u };
+    lks_philox_block b = lks__philox(context->key ^ high * 0x9E3779B97F4A7C15u, counter);
+
+    memcpy(words, b.word, sizeof b.word);
+}
+
+lks_spec *lks_spec_fn_bool(const lks_map_context *context, const lks_spec *in, void *user)
+{
+    (void)context, (void)in, (void)user;
+    return lks_spec_tensor(LKS_BOOL, (lks_shape){ .rank = 0 });
+}
+
+lks_spec *lks_spec_fn_int64(const lks_map_context *context, const lks_spec *in, void *user)
+{
+    (void)context, (void)in, (void)user;
+    return lks_spec_tensor(LKS_INT64, (lks_shape){ .rank = 0 });
+}

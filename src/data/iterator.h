@@ -1,0 +1,11 @@
+/* iterator.h - internal. The names by which the other chapters of the library pull elements. */
+#ifndef LKS_DATA_ITERATOR_H
+#define LKS_DATA_ITERATOR_H
+
+#include "stage.h"
+
+#define lks__iter_create lks_iter_create
+#define lks__iter_next lks_iter_next
+#define lks__iter_release lks_iter_release
+
+#endif

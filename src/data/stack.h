@@ -1,0 +1,25 @@
+/* stack.h - internal. Elements laid one behind another on a new first axis: what batch and its relatives do. */
+#ifndef LKS_DATA_STACK_H
+#define LKS_DATA_STACK_H
+
+#include "stage.h"
+
+/* Start from { .node = n, .limit = batch size }. */
+typedef struct lks_stack {
+    lks_node *node;       /* its buffers hold the batches */
+    int64_t limit;        /* rows at most */
+    int64_t rows, room;   /* so far; that the tensors hold */
+    lks_element *element; /* being filled; NULL before the first row */
+} lks_stack;
+
+/* Copies e (borrowed) as the next row. LKS_E_SHAPE names component, first shape and this one. */
+lks_status lks__stack_add(lks_stack *s, lks_element *e);
+/* The batch of the rows so far (at least one); the stack is empty after it. */
+lks_status lks__stack_take(lks_stack *s, lks_element **out);
+void lks__stack_drop(lks_stack *s);
+
+/* The spec of batches of `rows` (-1 = varying) elements; NULL where a component can't be stacked. */
+lks_spec *lks__stack_spec(const lks_spec *in, int64_t rows);
+int64_t lks__batch_cardinality(int64_t n, int64_t size, bool drop_remainder);
+
+#endif

@@ -1,0 +1,109 @@
+/* stage.h - internal. What a dataset and a node of a running iterator are; what a stage file provides.
+ *
+ * A stage is one file under stages/ or sources/: two structs that begin with lks_dataset and lks_node, a static table of
+ * functions, a public builder. The builder calls lks__dataset_begin, returns at once if that is not ok, fills its fields and
+ * the spec and cardinality; on a refusal it returns lks__dataset_fail.
+ */
+#ifndef LKS_DATA_STAGE_H
+#define LKS_DATA_STAGE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/alloc.h"
+#include "element.h"
+#include "lockstep/dataset.h"
+
+typedef struct lks_node lks_node;
+typedef struct lks_recipe lks_recipe;
+typedef struct lks_counters lks_counters;
+
+typedef struct lks_stage {
+    const char *name; /* as tf.data calls it */
+    size_t dataset_size, node_size;
+
+    lks_status (*open)(lks_node *n);                    /* NULL: opens the inputs, as lks__node_open_inputs */
+    lks_status (*next)(lks_node *n, lks_element **out); /* LKS_END may come again and again */
+    lks_status (*skip)(lks_node *n, int64_t count, int64_t *done); /* NULL: next and drop; like next `count` times */
+    void (*close)(lks_node *n);                             /* NULL: nothing of its own; also after a failed open */
+    void (*destroy)(lks_dataset *ds);                       /* NULL: no fields to free; also after a failed builder */
+    void (*describe)(const lks_dataset *ds, lks_recipe *r); /* parameters that decide what the elements are */
+    void (*counters)(lks_dataset *ds, lks_counters *c);     /* state that all passes over the dataset object share */
+    const char *(*unsavable)(const lks_dataset *ds);        /* NULL, or the reason why a pass can't be saved */
+} lks_stage;
+
+struct lks_dataset {
+    atomic_int references;
+    const lks_stage *stage;
+    lks_spec *spec;
+    int64_t cardinality;
+    lks_error *error; /* not NULL: failed; nothing else is valid then but the inputs */
+    int number;       /* place in the pipeline: sources are 1 */
+    size_t n_inputs;
+    lks_dataset **input;
+};
+
+/* Steals the inputs. NULL (no memory, or a NULL input), the first input that had failed, or a new dataset of
+ * stage->dataset_size zeroed bytes; with one input, spec and cardinality are copied from it. */
+lks_dataset *lks__dataset_begin(const lks_stage *stage, size_t n, lks_dataset *const *inputs);
+lks_dataset *lks__dataset_begin1(const lks_stage *stage, lks_dataset *input);
+/* The builder goes on only if ok (and `ds` is of its own stage). */
+bool lks__dataset_ok(const lks_dataset *ds);
+/* Makes ds failed with this thread's last error, the stage's name in front. */
+lks_dataset *lks__dataset_fail(lks_dataset *ds, lks_status code);
+/* Gives ds this spec (steals it; the old one goes); fails it if spec is NULL. */
+lks_dataset *lks__dataset_spec_is(lks_dataset *ds, lks_spec *spec);
+
+/* Copies an options struct: fields beyond the caller's struct_size stay zero. NULL = all defaults. */
+void lks__options(void *out, size_t size, const void *options);
+/* LKS_ZERO_INT is 0, 0 is the default. */
+int64_t lks__option_int(int64_t value, int64_t default_value);
+/* As tf.data's seed pairs (spec 2.18); a global seed of 0 is "unset". */
+void lks__seeds(int64_t seed, int64_t global_seed, int64_t default_seed, uint64_t pair[2]);
+
+/* ---- nodes: one stage of one running iterator ---- */
+
+/* Cancellation is per subtree: every stage with a thread opens a scope below its parent's. */
+typedef struct lks_scope {
+    const struct lks_scope *parent;
+    atomic_int cancelled;
+} lks_scope;
+bool lks__cancelled(const lks_scope *scope);
+
+typedef struct lks_place {
+    const lks_scope *scope;
+    uint64_t lineage; /* which inner dataset of which element: enters the keys of random functions */
+} lks_place;
+
+struct lks_node {
+    const lks_stage *stage;
+    lks_dataset *dataset; /* one reference */
+    lks_place place;
+    lks_buffers *buffers; /* for the elements that this stage makes itself */
+    lks_node **input;     /* opened by lks__node_open_inputs, one for each of the dataset's */
+};
+
+lks_status lks__node_open(lks_dataset *ds, lks_place place, lks_node **out);
+lks_status lks__node_open_inputs(lks_node *n);
+/* Closes input i, if open. */
+void lks__node_close_input(lks_node *n, size_t i);
+lks_status lks__node_next(lks_node *n, lks_element **out);
+/* Passes over up to `count` results of next (failures count); fewer only at the end. */
+lks_status lks__node_skip(lks_node *n, int64_t count, int64_t *done);
+void lks__node_close(lks_node *n); /* NULL is fine */
+/* The buffers for elements of the dataset's spec, made at the first call. */
+lks_buffers *lks__node_buffers(lks_node *n);
+lks_element *lks__node_element(lks_node *n); /* a new element of them; NULL on failure */
+/* lks__fail with "batch (stage 4): " in front. */
+lks_status lks__node_fail(const lks_node *n, lks_status code, const char *fmt, ...) LKS_PRINTF(3, 4);
+
+/* ---- recipes and counters, for saved state ---- */
+void lks__recipe_int(lks_recipe *r, int64_t value);
+void lks__recipe_text(lks_recipe *r, const char *text);
+void lks__recipe_bytes(lks_recipe *r, const void *data, size_t size);
+uint64_t lks__recipe_fingerprint(const lks_dataset *ds);
+/* Writes the value to the state, or reads it back from there. */
+void lks__counter(lks_counters *c, int64_t *value);
+void lks__counter_u64(lks_counters *c, uint64_t *value);
+
+#endif

@@ -1,0 +1,143 @@
+/* cache.c - keeps what the first complete pass yielded. The contents belong to the dataset object: later passes over it read
+ * them and never touch the input. Passes that run at the same time each read the input; the first to finish wins. */
+#include <pthread.h>
+
+#include "data/stages.h"
+#include "data/work.h"
+
+typedef struct cache_contents {
+    atomic_int references;
+    size_t n, capacity;
+    lks_element **element;
+} cache_contents;
+
+typedef struct cache_dataset {
+    lks_dataset base;
+    pthread_mutex_t lock;
+    bool has_lock;
+    cache_contents *contents; /* complete; NULL before the first pass has ended */
+} cache_dataset;
+
+typedef struct cache_node {
+    lks_node base;
+    cache_contents *reading, *writing;
+    size_t at;
+    bool ended;
+} cache_node;
+
+static void release_contents(cache_contents *c)
+{
+    if (c == NULL || atomic_fetch_sub(&c->references, 1) != 1) return;
+    for (size_t i = 0; i < c->n; i++) lks_element_release(c->element[i]);
+    lks__free(c->element);
+    lks__free(c);
+}
+
+static lks_status open(lks_node *n)
+{
+    cache_node *c = (cache_node *)n;
+    cache_dataset *d = (cache_dataset *)n->dataset;
+
+    pthread_mutex_lock(&d->lock);
+    c->reading = d->contents;
+    if (c->reading != NULL) atomic_fetch_add(&c->reading->references, 1);
+    pthread_mutex_unlock(&d->lock);
+    if (c->reading != NULL) return LKS_OK;
+    c->writing = lks__calloc(1, sizeof *c->writing);
+    if (c->writing == NULL) return lks__node_fail(n, LKS_E_NOMEM, "no memory for the cache");
+    atomic_init(&c->writing->references, 1);
+    return lks__node_open_inputs(n);
+}
+
+static void publish(cache_node *c)
+{
+    cache_dataset *d = (cache_dataset *)c->base.dataset;
+
+    pthread_mutex_lock(&d->lock);
+    if (d->contents == NULL) {
+        d->contents = c->writing;
+        c->writing = NULL;
+    }
+    pthread_mutex_unlock(&d->lock);
+    release_contents(c->writing);
+    c->writing = NULL;
+    c->ended = true;
+}
+
+static lks_status keep(cache_node *c, lks_element *e)
+{
+    cache_contents *w = c->writing;
+
+    LKS_TRY(lks__grow(&w->element, &w->capacity, w->n + 1, sizeof *w->element));
+    w->element[w->n++] = lks_element_retain(e);
+    return LKS_OK;
+}
+
+static lks_status next(lks_node *n, lks_element **out)
+{
+    cache_node *c = (cache_node *)n;
+    lks_element *e;
+    lks_status status;
+
+    if (c->reading != NULL) {
+        if (c->at >= c->reading->n) return LKS_END;
+        *out = lks_element_retain(c->reading->element[c->at++]);
+        return LKS_OK;
+    }
+    if (c->ended) return LKS_END;
+    status = lks__node_next(n->input[0], &e);
+    if (status == LKS_END) publish(c);
+    if (status != LKS_OK) return status;
+    status = keep(c, e);
+    if (status != LKS_OK) {
+        lks_element_release(e);
+        return lks__context(status, "cache (stage %d)", n->dataset->number);
+    }
+    *out = e;
+    return LKS_OK;
+}
+
+static void close(lks_node *n)
+{
+    cache_node *c = (cache_node *)n;
+
+    if (c->writing != NULL && c->writing->n > 0)
+        lks__warn(
+            "cache (stage %d): the pass ended before the end of the data, so its %zu elements are not kept; put take "
+            "below the cache: take(k), then cache",
+            n->dataset->number, c->writing->n);
+    release_contents(c->reading);
+    release_contents(c->writing);
+}
+
+static void destroy(lks_dataset *ds)
+{
+    cache_dataset *d = (cache_dataset *)ds;
+
+    release_contents(d->contents);
+    if (d->has_lock) pthread_mutex_destroy(&d->lock);
+}
+
+const lks_stage lks__stage_cache = { .name = "cache",
+                                     .dataset_size = sizeof(cache_dataset),
+                                     .node_size = sizeof(cache_node),
+                                     .open = open,
+                                     .next = next,
+                                     .close = close,
+                                     .destroy = destroy };
+
+lks_dataset *lks_cache_with(lks_dataset *dataset, const lks_cache_options *options)
+{
+    lks_dataset *ds = lks__dataset_begin1(&lks__stage_cache, dataset);
+    cache_dataset *d = (cache_dataset *)ds;
+    lks_cache_options o;
+
+    if (!lks__dataset_ok(ds)) return ds;
+    lks__options(&o, sizeof o, options);
+    if (o.filename != NULL && o.filename[0] != '\0')
+        return lks__dataset_fail(ds, lks__fail(LKS_E_UNSUPPORTED, "a cache in files is not available yet"));
+    if (pthread_mutex_init(&d->lock, NULL) != 0)
+        return lks__dataset_fail(ds, lks__fail(LKS_E_NOMEM, "no memory for a lock"));
+    d->has_lock = true;
+    return ds;
+}

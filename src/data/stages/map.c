@@ -1,0 +1,339 @@
+/* map.c - a function over every element, on the calling thread or in a window of pieces on the work pool.
+ *
+ * The window is a ring of blocks in input order. The consumer alone pulls the input, fills blocks, queues them and hands out
+ * results from the oldest; workers only run the function. So the order is the input's whatever the threads do, and a block that
+ * no thread has begun is run by the consumer itself.
+ */
+#include "base/cpu.h"
+#include "data/function.h"
+#include "data/stages.h"
+#include "data/work.h"
+
+enum { MAX_BLOCK = 64, MAX_WINDOW = 512 };
+
+typedef struct map_dataset {
+    lks_dataset base;
+    lks_function f;
+    int64_t parallel; /* 0 = none, LKS_AUTOTUNE, or elements at once */
+    bool deterministic;
+    _Atomic int64_t passes;
+} map_dataset;
+
+typedef struct map_result {
+    lks_element *element; /* the input, then the output */
+    lks_status status;
+    lks_error *error; /* NULL if there was no memory for it */
+} map_result;
+
+typedef struct map_block {
+    lks_work work;
+    struct map_node *node;
+    bool done; /* under the node's lock */
+    int64_t first;
+    int n, taken;
+    double seconds;
+    map_result result[MAX_BLOCK];
+} map_block;
+
+typedef struct map_node {
+    lks_node base;
+    int64_t epoch, index;
+    /* parallel only */
+    pthread_mutex_t lock;
+    pthread_cond_t finished;
+    bool has_lock, input_ended;
+    unsigned forks;
+    map_block **ring; /* made one by one */
+    int window, head, count, block_size;
+} map_node;
+
+static const map_dataset *recipe(const map_node *m)
+{
+    return (const map_dataset *)m->base.dataset;
+}
+
+static lks_status apply(map_node *m, int64_t index, lks_element *in, lks_element **out)
+{
+    lks_call_place place = { m->epoch, index, m->base.place.lineage };
+    lks_status status = lks__function_apply(&recipe(m)->f, place, in, m->base.buffers, out);
+
+    lks_element_release(in);
+    return status;
+}
+
+static lks_status next_serial(map_node *m, lks_element **out)
+{
+    lks_element *in;
+    lks_status status = lks__node_next(m->base.input[0], &in);
+
+    if (status == LKS_END) return status;
+    m->index++;
+    return status != LKS_OK ? status : apply(m, m->index - 1, in, out);
+}
+
+/* ---- parallel ---- */
+
+static void keep_error(map_result *r, lks_status status)
+{
+    r->element = NULL;
+    r->status = status;
+    r->error = lks__calloc(1, sizeof *r->error);
+    if (r->error != NULL) lks__error_capture(r->error, status);
+}
+
+static void run_block(lks_work *work)
+{
+    map_block *b = (map_block *)work;
+    map_node *m = b->node;
+    double begin = lks__now();
+
+    for (int i = 0; i < b->n; i++) {
+        map_result *r = &b->result[i];
+        lks_status status;
+        if (r->status != LKS_OK) continue; /* the input failed here */
+        status = apply(m, b->first + i, r->element, &r->element);
+        if (status != LKS_OK) keep_error(r, status);
+    }
+    b->seconds = lks__now() - begin;
+    pthread_mutex_lock(&m->lock);
+    b->done = true;
+    pthread_cond_signal(&m->finished);
+    pthread_mutex_unlock(&m->lock);
+}
+
+static map_block *block_at(map_node *m, int k)
+{
+    return m->ring[(m->head + k) % m->window];
+}
+
+/* Fills one more block from the input and queues it. */
+static lks_status add_block(map_node *m)
+{
+    map_block **slot = &m->ring[(m->head + m->count) % m->window], *b = *slot;
+
+    if (b == NULL) {
+        b = *slot = lks__calloc(1, sizeof *b);
+        if (b == NULL) return lks__node_fail(&m->base, LKS_E_NOMEM, "no memory for the window");
+    }
+    b->work = (lks_work){ .run = run_block, .rank = m->base.dataset->number };
+    b->node = m;
+    b->done = false;
+    b->first = m->index;
+    b->n = b->taken = 0;
+    while (b->n < m->block_size) {
+        map_result *r = &b->result[b->n];
+        lks_status status = lks__node_next(m->base.input[0], &r->element);
+        if (status == LKS_END) {
+            m->input_ended = true;
+            break;
+        }
+        r->status = LKS_OK;
+        r->error = NULL;
+        if (status != LKS_OK) keep_error(r, status);
+        b->n++;
+        m->index++;
+        if (status == LKS_E_CANCELED) break;
+    }
+    if (b->n == 0) return LKS_OK;
+    m->count++;
+    lks__work_submit(&b->work);
+    return LKS_OK;
+}
+
+/* Small elements travel in larger blocks: a block should be worth some 100 microseconds. */
+static void adapt(map_node *m, const map_block *b)
+{
+    if (recipe(m)->parallel != LKS_AUTOTUNE) return;
+    if (b->seconds < 50e-6 && b->n == m->block_size && m->block_size < MAX_BLOCK) m->block_size *= 2;
+    if (b->seconds > 500e-6 && m->block_size > 1) m->block_size /= 2;
+}
+
+static void wait_for(map_node *m, map_block *b)
+{
+    if (lks__work_take_back(&b->work)) {
+        run_block(&b->work);
+        return;
+    }
+    pthread_mutex_lock(&m->lock);
+    while (!b->done) pthread_cond_wait(&m->finished, &m->lock);
+    pthread_mutex_unlock(&m->lock);
+}
+
+static lks_status hand_out(map_result *r, lks_element **out)
+{
+    lks_status status = r->status;
+
+    if (status == LKS_OK) {
+        *out = r->element;
+    } else if (r->error != NULL) {
+        lks__error_raise(r->error);
+        lks__free(r->error);
+    } else {
+        lks__fail(status, "an element of map failed, and there was no memory to keep the reason");
+    }
+    *r = (map_result){ NULL, LKS_OK, NULL };
+    return status;
+}
+
+static lks_status next_parallel(map_node *m, lks_element **out)
+{
+    map_block *b;
+
+    if (m->count == 0 || block_at(m, 0)->taken == 0)
+        while (m->count < m->window && !m->input_ended) LKS_TRY(add_block(m));
+    if (m->count == 0) return LKS_END;
+    b = block_at(m, 0);
+    if (b->taken == 0) {
+        wait_for(m, b);
+        adapt(m, b);
+    }
+    b->taken++;
+    if (b->taken == b->n) {
+        m->head = (m->head + 1) % m->window;
+        m->count--;
+    }
+    return hand_out(&b->result[b->taken - 1], out);
+}
+
+static lks_status next(lks_node *n, lks_element **out)
+{
+    map_node *m = (map_node *)n;
+
+    return m->window > 0 ? next_parallel(m, out) : next_serial(m, out);
+}
+
+/* A pure function needs no call for what nobody sees. */
+static lks_status skip(lks_node *n, int64_t count, int64_t *done)
+{
+    map_node *m = (map_node *)n;
+
+    if (m->count == 0 && (recipe(m)->f.fn.flags & LKS_FN_PURE)) {
+        lks_status status = lks__node_skip(n->input[0], count, done);
+        m->index += *done;
+        return status;
+    }
+    for (; *done < count; (*done)++) {
+        lks_element *e;
+        lks_status status = next(n, &e);
+        if (status == LKS_END) return LKS_OK;
+        if (status == LKS_OK) lks_element_release(e);
+        else if (status == LKS_E_CANCELED) return status;
+    }
+    return LKS_OK;
+}
+
+static lks_status open_window(map_node *m)
+{
+    int64_t p = recipe(m)->parallel;
+
+    m->block_size = 1;
+    m->forks = lks__fork_count();
+    if (p == LKS_AUTOTUNE) m->window = 2 * lks__work_threads() + 2;
+    else m->window = (int)(p < MAX_WINDOW ? p : MAX_WINDOW);
+    m->ring = lks__calloc((size_t)m->window, sizeof *m->ring);
+    if (m->ring == NULL || pthread_mutex_init(&m->lock, NULL) != 0)
+        return lks__node_fail(&m->base, LKS_E_NOMEM, "no memory for the window");
+    if (pthread_cond_init(&m->finished, NULL) != 0) {
+        pthread_mutex_destroy(&m->lock);
+        return lks__node_fail(&m->base, LKS_E_NOMEM, "no memory for the window");
+    }
+    m->has_lock = true;
+    return LKS_OK;
+}
+
+static lks_status open(lks_node *n)
+{
+    map_node *m = (map_node *)n;
+    map_dataset *d = (map_dataset *)n->dataset;
+
+    m->epoch = atomic_fetch_add(&d->passes, 1);
+    if (lks__node_buffers(n) == NULL) return LKS_E_NOMEM;
+    if (d->parallel != 0) LKS_TRY(open_window(m));
+    return lks__node_open_inputs(n);
+}
+
+static void drop_block(map_block *b)
+{
+    for (int i = b->taken; i < b->n; i++) {
+        lks_element_release(b->result[i].element);
+        lks__free(b->result[i].error);
+    }
+}
+
+static void close(lks_node *n)
+{
+    map_node *m = (map_node *)n;
+    bool child = m->window > 0 && m->forks != lks__fork_count(); /* the threads that ran our blocks are the parent's */
+
+    for (int k = 0; k < m->count; k++) {
+        map_block *b = block_at(m, k);
+        if (child) continue;
+        if (!lks__work_take_back(&b->work)) wait_for(m, b);
+        drop_block(b);
+    }
+    for (int k = 0; k < m->window && m->ring != NULL; k++) lks__free(m->ring[k]);
+    lks__free(m->ring);
+    if (!m->has_lock || child) return;
+    pthread_cond_destroy(&m->finished);
+    pthread_mutex_destroy(&m->lock);
+}
+
+static void destroy(lks_dataset *ds)
+{
+    lks__function_destroy(&((map_dataset *)ds)->f);
+}
+
+static void describe(const lks_dataset *ds, lks_recipe *r)
+{
+    lks__function_describe(&((const map_dataset *)ds)->f, r);
+}
+
+static void counters(lks_dataset *ds, lks_counters *c)
+{
+    map_dataset *d = (map_dataset *)ds;
+    int64_t passes = atomic_load(&d->passes);
+
+    lks__counter(c, &passes);
+    atomic_store(&d->passes, passes);
+}
+
+static const char *unsavable(const lks_dataset *ds)
+{
+    const map_dataset *d = (const map_dataset *)ds;
+
+    return d->deterministic ? lks__function_unsavable(&d->f) : "deterministic is off";
+}
+
+const lks_stage lks__stage_map = { .name = "map",
+                                   .dataset_size = sizeof(map_dataset),
+                                   .node_size = sizeof(map_node),
+                                   .open = open,
+                                   .next = next,
+                                   .skip = skip,
+                                   .close = close,
+                                   .destroy = destroy,
+                                   .describe = describe,
+                                   .counters = counters,
+                                   .unsavable = unsavable };
+
+lks_dataset *lks_map_with(lks_dataset *dataset, const lks_map_fn *fn, const lks_map_options *options)
+{
+    lks_dataset *ds = lks__dataset_begin1(&lks__stage_map, dataset);
+    map_dataset *d = (map_dataset *)ds;
+    lks_map_options o;
+    lks_status status;
+
+    if (!lks__dataset_ok(ds)) return lks__function_unused(ds, fn);
+    lks__options(&o, sizeof o, options);
+    status = lks__function_init(&d->f, ds, fn);
+    if (status != LKS_OK) return lks__dataset_fail(ds, status);
+    if (o.num_parallel_calls < LKS_AUTOTUNE)
+        return lks__dataset_fail(ds, lks__fail(LKS_E_ARG,
+                                               "num_parallel_calls must be at least 1 or LKS_AUTOTUNE, found %lld",
+                                               (long long)o.num_parallel_calls));
+    d->f.depth = o.depth;
+    d->f.key = (uint64_t)lks__option_int(o.seed, 0);
+    d->deterministic = o.deterministic != LKS_FALSE;
+    d->parallel = d->f.fn.flags & LKS_FN_PURE ? o.num_parallel_calls : 0;
+    return lks__dataset_spec_is(ds, lks__function_spec(&d->f, ds->spec));
+}

@@ -1,0 +1,204 @@
+/* prefetch.c - one thread pulls ahead into a bounded queue, failures in their place.
+ *
+ * The queue's limit is the user's number or grows by tf.data's rule (spec 3.4): doubled each time it was full once and found
+ * empty later, up to MAX_AUTO. Where the system gives no thread, elements pass through. The order is the input's in any case.
+ */
+#include "data/stages.h"
+#include "data/work.h"
+
+enum { MAX_AUTO = 64, MAX_FIXED = 1 << 20 };
+
+typedef struct prefetch_dataset {
+    lks_dataset base;
+    int64_t size;
+} prefetch_dataset;
+
+typedef struct prefetch_item {
+    lks_element *element;
+    lks_status status;
+    lks_error *error;
+} prefetch_item;
+
+typedef struct prefetch_node {
+    lks_node base;
+    lks_scope scope; /* of what the thread pulls from */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool has_lock, running, stop, went_full, started;
+    unsigned forks;
+    prefetch_item *ring;
+    size_t capacity, head, count, limit;
+} prefetch_node;
+
+static bool is_auto(const prefetch_node *p)
+{
+    return ((const prefetch_dataset *)p->base.dataset)->size == LKS_AUTOTUNE;
+}
+
+/* Waits for room, then stores; false if the consumer has gone. */
+static bool store(prefetch_node *p, prefetch_item item)
+{
+    bool going;
+
+    pthread_mutex_lock(&p->lock);
+    while (p->count >= p->limit && !p->stop) pthread_cond_wait(&p->changed, &p->lock);
+    going = !p->stop;
+    if (going) {
+        p->ring[(p->head + p->count++) % p->capacity] = item;
+        pthread_cond_signal(&p->changed);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return going;
+}
+
+static void drop(prefetch_item *item)
+{
+    lks_element_release(item->element);
+    lks__free(item->error);
+}
+
+static void *pull(void *arg)
+{
+    prefetch_node *p = arg;
+    bool going = true;
+
+    lks__thread_begin();
+    while (going) {
+        prefetch_item item = { NULL, LKS_OK, NULL };
+        item.status = lks__node_next(p->base.input[0], &item.element);
+        if (item.status != LKS_OK && item.status != LKS_END) {
+            item.error = lks__calloc(1, sizeof *item.error);
+            if (item.error != NULL) lks__error_capture(item.error, item.status);
+        }
+        going = store(p, item);
+        if (!going) drop(&item);
+        if (item.status == LKS_END || item.status == LKS_E_CANCELED) going = false;
+    }
+    return NULL;
+}
+
+static void start(prefetch_node *p)
+{
+    p->started = true;
+    p->running = lks__thread_start(&p->thread, pull, p);
+}
+
+static lks_status open(lks_node *n)
+{
+    prefetch_node *p = (prefetch_node *)n;
+    int64_t size = ((const prefetch_dataset *)n->dataset)->size;
+
+    p->forks = lks__fork_count();
+    p->scope.parent = n->place.scope;
+    n->place.scope = &p->scope;
+    if (size == 0) p->started = true;
+    p->limit = is_auto(p) ? 2 : (size_t)size;
+    p->capacity = is_auto(p) ? MAX_AUTO : p->limit;
+    p->ring = lks__calloc(p->capacity, sizeof *p->ring);
+    if (p->ring == NULL || pthread_mutex_init(&p->lock, NULL) != 0)
+        return lks__node_fail(n, LKS_E_NOMEM, "no memory for a queue of %zu elements", p->capacity);
+    if (pthread_cond_init(&p->changed, NULL) != 0) {
+        pthread_mutex_destroy(&p->lock);
+        return lks__node_fail(n, LKS_E_NOMEM, "no memory for a queue");
+    }
+    p->has_lock = true;
+    return lks__node_open_inputs(n);
+}
+
+/* The growth rule, with the number of elements that the consumer finds. */
+static void adapt(prefetch_node *p)
+{
+    if (!is_auto(p)) return;
+    if (!p->went_full) {
+        p->went_full = p->count == p->limit;
+    } else if (p->count == 0) {
+        if (p->limit < MAX_AUTO) p->limit *= 2;
+        p->went_full = false;
+    }
+}
+
+static lks_status next(lks_node *n, lks_element **out)
+{
+    prefetch_node *p = (prefetch_node *)n;
+    prefetch_item item;
+
+    if (!p->started) start(p);
+    if (!p->running) return lks__node_next(n->input[0], out);
+    pthread_mutex_lock(&p->lock);
+    adapt(p);
+    while (p->count == 0) pthread_cond_wait(&p->changed, &p->lock);
+    item = p->ring[p->head];
+    if (item.status == LKS_OK || (item.status != LKS_END && item.status != LKS_E_CANCELED)) {
+        p->head = (p->head + 1) % p->capacity; /* an end stays and is found again */
+        p->count--;
+        pthread_cond_signal(&p->changed);
+    }
+    pthread_mutex_unlock(&p->lock);
+    if (item.status == LKS_OK) *out = item.element;
+    else if (item.error != NULL) lks__error_raise(item.error);
+    else if (item.status != LKS_END)
+        lks__fail(item.status, "an element failed, and there was no memory to keep the reason");
+    if (item.status != LKS_E_CANCELED) lks__free(item.error);
+    return item.status;
+}
+
+/* Before the thread has started, the input can pass over what nobody sees. */
+static lks_status skip(lks_node *n, int64_t count, int64_t *done)
+{
+    prefetch_node *p = (prefetch_node *)n;
+
+    if (!p->started || !p->running) return lks__node_skip(n->input[0], count, done);
+    for (; *done < count; (*done)++) {
+        lks_element *e;
+        lks_status status = next(n, &e);
+        if (status == LKS_END) return LKS_OK;
+        if (status == LKS_OK) lks_element_release(e);
+        else if (status == LKS_E_CANCELED) return status;
+    }
+    return LKS_OK;
+}
+
+static void close(lks_node *n)
+{
+    prefetch_node *p = (prefetch_node *)n;
+    bool child = p->forks != lks__fork_count();
+
+    atomic_store(&p->scope.cancelled, 1);
+    if (child && p->running) { /* the thread is the parent's: what it held may be half done, so it is left alone */
+        n->input = NULL;
+        return;
+    }
+    if (p->running) {
+        pthread_mutex_lock(&p->lock);
+        p->stop = true;
+        pthread_cond_broadcast(&p->changed);
+        pthread_mutex_unlock(&p->lock);
+        pthread_join(p->thread, NULL);
+    }
+    for (size_t k = 0; k < p->count; k++) drop(&p->ring[(p->head + k) % p->capacity]);
+    lks__free(p->ring);
+    if (!p->has_lock) return;
+    pthread_cond_destroy(&p->changed);
+    pthread_mutex_destroy(&p->lock);
+}
+
+const lks_stage lks__stage_prefetch = { .name = "prefetch",
+                                        .dataset_size = sizeof(prefetch_dataset),
+                                        .node_size = sizeof(prefetch_node),
+                                        .open = open,
+                                        .next = next,
+                                        .skip = skip,
+                                        .close = close };
+
+lks_dataset *lks_prefetch(lks_dataset *dataset, int64_t buffer_size)
+{
+    lks_dataset *ds = lks__dataset_begin1(&lks__stage_prefetch, dataset);
+
+    if (!lks__dataset_ok(ds)) return ds;
+    if (buffer_size < LKS_AUTOTUNE || buffer_size > MAX_FIXED)
+        return lks__dataset_fail(ds, lks__fail(LKS_E_ARG, "buffer_size must be 0 to %d or LKS_AUTOTUNE, found %lld",
+                                               MAX_FIXED, (long long)buffer_size));
+    ((prefetch_dataset *)ds)->size = buffer_size;
+    return ds;
+}

@@ -1,0 +1,103 @@
+/* repeat.c - passes over the input one after another; each opens the input anew, which is what gives shuffle its next order. An
+ * endless repeat of an input whose first pass is empty ends. */
+#include "data/stages.h"
+
+typedef struct repeat_dataset {
+    lks_dataset base;
+    int64_t count; /* negative = for ever */
+} repeat_dataset;
+
+typedef struct repeat_node {
+    lks_node base;
+    int64_t passes;  /* that have ended */
+    bool any, ended; /* any: this pass has yielded something */
+} repeat_node;
+
+static lks_status open(lks_node *n)
+{
+    if (((const repeat_dataset *)n->dataset)->count == 0) {
+        ((repeat_node *)n)->ended = true;
+        return LKS_OK;
+    }
+    return lks__node_open_inputs(n);
+}
+
+/* A pass has ended: opens the next one, or LKS_END. */
+static lks_status next_pass(lks_node *n)
+{
+    repeat_node *r = (repeat_node *)n;
+    int64_t count = ((const repeat_dataset *)n->dataset)->count;
+
+    lks__node_close_input(n, 0);
+    r->passes++;
+    if ((count >= 0 && r->passes >= count) || (count < 0 && !r->any && r->passes == 1)) {
+        r->ended = true;
+        return LKS_END;
+    }
+    r->any = false;
+    return LKS_OK;
+}
+
+static lks_status next(lks_node *n, lks_element **out)
+{
+    repeat_node *r = (repeat_node *)n;
+
+    for (;;) {
+        lks_status status;
+        if (r->ended) return LKS_END;
+        LKS_TRY(lks__node_open_inputs(n));
+        status = lks__node_next(n->input[0], out);
+        if (status == LKS_OK) r->any = true;
+        if (status != LKS_END) return status;
+        LKS_TRY(next_pass(n));
+    }
+}
+
+static lks_status skip(lks_node *n, int64_t count, int64_t *done)
+{
+    repeat_node *r = (repeat_node *)n;
+
+    while (*done < count && !r->ended) {
+        int64_t passed = 0;
+        lks_status status;
+        LKS_TRY(lks__node_open_inputs(n));
+        LKS_TRY(lks__node_skip(n->input[0], count - *done, &passed));
+        *done += passed;
+        if (passed > 0) r->any = true;
+        if (*done == count) return LKS_OK;
+        status = next_pass(n);
+        if (status != LKS_OK && status != LKS_END) return status;
+    }
+    return LKS_OK;
+}
+
+static void describe(const lks_dataset *ds, lks_recipe *r)
+{
+    lks__recipe_int(r, ((const repeat_dataset *)ds)->count);
+}
+
+const lks_stage lks__stage_repeat = { .name = "repeat",
+                                      .dataset_size = sizeof(repeat_dataset),
+                                      .node_size = sizeof(repeat_node),
+                                      .open = open,
+                                      .next = next,
+                                      .skip = skip,
+                                      .describe = describe };
+
+static int64_t cardinality(int64_t n, int64_t count)
+{
+    if (count == 0 || n == 0) return 0;
+    if (count < 0) return LKS_INFINITE_CARDINALITY;
+    if (n < 0) return n;
+    return n > INT64_MAX / count ? LKS_INFINITE_CARDINALITY : n * count;
+}
+
+lks_dataset *lks_repeat(lks_dataset *dataset, int64_t count)
+{
+    lks_dataset *ds = lks__dataset_begin1(&lks__stage_repeat, dataset);
+
+    if (!lks__dataset_ok(ds)) return ds;
+    ((repeat_dataset *)ds)->count = count;
+    ds->cardinality = cardinality(ds->cardinality, count);
+    return ds;
+}

@@ -1,0 +1,66 @@
+/* skip.c - passes over the first `count` elements at the first call. A failure among them is returned; the next call goes on. */
+#include "data/stages.h"
+
+typedef struct skip_dataset {
+    lks_dataset base;
+    int64_t count; /* negative = everything */
+} skip_dataset;
+
+typedef struct skip_node {
+    lks_node base;
+    int64_t skipped;
+} skip_node;
+
+static lks_status pass_over(lks_node *n)
+{
+    skip_node *s = (skip_node *)n;
+    int64_t count = ((const skip_dataset *)n->dataset)->count;
+
+    if (count < 0) return LKS_END;
+    while (s->skipped < count) {
+        lks_element *e;
+        LKS_TRY(lks__node_next(n->input[0], &e));
+        lks_element_release(e);
+        s->skipped++;
+    }
+    return LKS_OK;
+}
+
+static lks_status next(lks_node *n, lks_element **out)
+{
+    LKS_TRY(pass_over(n));
+    return lks__node_next(n->input[0], out);
+}
+
+static lks_status skip(lks_node *n, int64_t count, int64_t *done)
+{
+    lks_status status = pass_over(n);
+
+    if (status == LKS_END) return LKS_OK;
+    if (status != LKS_OK) return status;
+    return lks__node_skip(n->input[0], count, done);
+}
+
+static void describe(const lks_dataset *ds, lks_recipe *r)
+{
+    lks__recipe_int(r, ((const skip_dataset *)ds)->count);
+}
+
+const lks_stage lks__stage_skip = { .name = "skip",
+                                    .dataset_size = sizeof(skip_dataset),
+                                    .node_size = sizeof(skip_node),
+                                    .next = next,
+                                    .skip = skip,
+                                    .describe = describe };
+
+lks_dataset *lks_skip(lks_dataset *dataset, int64_t count)
+{
+    lks_dataset *ds = lks__dataset_begin1(&lks__stage_skip, dataset);
+
+    if (!lks__dataset_ok(ds)) return ds;
+    ((skip_dataset *)ds)->count = count;
+    if (ds->cardinality == LKS_INFINITE_CARDINALITY) return ds;
+    if (count < 0 || (ds->cardinality >= 0 && count >= ds->cardinality)) ds->cardinality = 0;
+    else if (ds->cardinality >= 0) ds->cardinality -= count;
+    return ds;
+}

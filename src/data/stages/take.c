@@ -1,0 +1,50 @@
+/* take.c - the first `count` elements; never pulls one more. */
+#include "data/stages.h"
+
+typedef struct take_dataset {
+    lks_dataset base;
+    int64_t count; /* negative = all */
+} take_dataset;
+
+typedef struct take_node {
+    lks_node base;
+    int64_t taken;
+} take_node;
+
+static int64_t left(const lks_node *n)
+{
+    int64_t count = ((const take_dataset *)n->dataset)->count;
+
+    return count < 0 ? INT64_MAX : count - ((const take_node *)n)->taken;
+}
+
+static lks_status next(lks_node *n, lks_element **out)
+{
+    lks_status status;
+
+    if (left(n) <= 0) return LKS_END;
+    status = lks__node_next(n->input[0], out);
+    if (status == LKS_OK) ((take_node *)n)->taken++;
+    return status;
+}
+
+static void describe(const lks_dataset *ds, lks_recipe *r)
+{
+    lks__recipe_int(r, ((const take_dataset *)ds)->count);
+}
+
+const lks_stage lks__stage_take = { .name = "take",
+                                    .dataset_size = sizeof(take_dataset),
+                                    .node_size = sizeof(take_node),
+                                    .next = next,
+                                    .describe = describe };
+
+lks_dataset *lks_take(lks_dataset *dataset, int64_t count)
+{
+    lks_dataset *ds = lks__dataset_begin1(&lks__stage_take, dataset);
+
+    if (!lks__dataset_ok(ds)) return ds;
+    ((take_dataset *)ds)->count = count;
+    if (count >= 0 && (ds->cardinality == LKS_INFINITE_CARDINALITY || ds->cardinality > count)) ds->cardinality = count;
+    return ds;
+}
