@@ -20,14 +20,16 @@ struct lks_buffers {
     lks_spec *spec;
     size_t n_leaves;
     int64_t out; /* things that will come home, and one for the owner */
+    size_t spare;
     bool closed;
     unsigned forks; /* a forked child must not wait for a lock that nobody will open */
     free_list elements;
     free_list lists[]; /* [2 i] tensors and [2 i + 1] views of component i */
 };
 
-lks_buffers *lks__buffers_create(const lks_spec *spec)
+lks_buffers *lks__buffers_create(const lks_spec *spec, int64_t held)
 {
+    enum { MAX_SPARE = 1 << 16 };
     size_t n = lks_spec_leaf_count(spec);
     lks_buffers *b = lks__calloc(1, sizeof *b + 2 * n * sizeof *b->lists);
 
@@ -39,6 +41,7 @@ lks_buffers *lks__buffers_create(const lks_spec *spec)
     b->spec = lks_spec_retain(spec);
     b->n_leaves = n;
     b->out = 1;
+    b->spare = (size_t)(held < 0 ? 0 : held > MAX_SPARE ? MAX_SPARE : held);
     b->forks = lks__fork_count();
     b->elements.owner = b;
     for (size_t i = 0; i < 2 * n; i++) b->lists[i].owner = b;
@@ -120,20 +123,47 @@ static void take_back(lks_buffers *b, free_list *list)
     pthread_mutex_unlock(&b->lock);
 }
 
+/* With the first thing of a list come as many more as the stages above may hold: their number at any moment depends on
+ * timing, and a warm pipeline must not allocate. Failing here costs nothing yet. */
+static void add_spare(lks_buffers *b, free_list *list, void *(*make)(free_list *list, size_t bytes), size_t bytes)
+{
+    enum { MAX_BYTES = 1 << 26 };
+    size_t n = bytes > 0 && b->spare > MAX_BYTES / bytes ? MAX_BYTES / bytes : b->spare;
+    void *item;
+
+    pthread_mutex_lock(&b->lock);
+    if (list->made > 1) n = 0;
+    if (n > 0 && lks__grow(&list->item, &list->capacity, list->made + n, sizeof *list->item) != LKS_OK) n = 0;
+    for (; n > 0 && (item = make(list, bytes)) != NULL; n--) {
+        list->item[list->n++] = item;
+        list->made++;
+    }
+    pthread_mutex_unlock(&b->lock);
+}
+
+static void *make_shell(free_list *list, size_t bytes)
+{
+    lks_element *e = lks__calloc(1, bytes);
+
+    if (e != NULL) e->home = list->owner;
+    return e;
+}
+
 lks_element *lks__buffers_element(lks_buffers *b)
 {
+    size_t bytes = sizeof(lks_element) + b->n_leaves * sizeof(lks_value);
     lks_status status;
     lks_element *e = take(b, &b->elements, &status);
 
     if (status != LKS_OK) return NULL;
     if (e == NULL) {
-        e = lks__calloc(1, sizeof *e + b->n_leaves * sizeof *e->value);
+        e = make_shell(&b->elements, bytes);
         if (e == NULL) {
             take_back(b, &b->elements);
             lks__fail(LKS_E_NOMEM, "no memory for an element");
             return NULL;
         }
-        e->home = b;
+        add_spare(b, &b->elements, make_shell, bytes);
     }
     atomic_store(&e->references, 1);
     return e;
@@ -144,6 +174,11 @@ static void tensor_home(void *owner, lks_tensor *tensor)
     free_list *list = owner;
 
     if (forked(list->owner) || !come_home(list->owner, list, tensor)) lks__tensor_destroy(tensor);
+}
+
+static void *make_tensor(free_list *list, size_t bytes)
+{
+    return lks__tensor_create_homed(bytes, tensor_home, list);
 }
 
 lks_tensor *lks__buffers_tensor(lks_buffers *b, size_t i, lks_dtype dtype, const lks_shape *shape)
@@ -165,11 +200,12 @@ lks_tensor *lks__buffers_tensor(lks_buffers *b, size_t i, lks_dtype dtype, const
         t = NULL;
     }
     if (t == NULL) {
-        t = lks__tensor_create_homed(bytes > 0 ? bytes : 1, tensor_home, list);
+        t = make_tensor(list, bytes > 0 ? bytes : 1);
         if (t == NULL) {
             take_back(b, list);
             return NULL;
         }
+        add_spare(b, list, make_tensor, bytes > 0 ? bytes : 1);
     }
     lks__tensor_revive(t, dtype, shape);
     return t;
@@ -183,11 +219,12 @@ lks_tensor *lks__buffers_view(lks_buffers *b, size_t i, lks_tensor *base, const 
 
     if (status != LKS_OK) return NULL;
     if (t == NULL) {
-        t = lks__tensor_create_homed(0, tensor_home, list);
+        t = make_tensor(list, 0);
         if (t == NULL) {
             take_back(b, list);
             return NULL;
         }
+        add_spare(b, list, make_tensor, 0);
     }
     lks__tensor_revive_view(t, base, shape, offset);
     return t;

@@ -24,8 +24,8 @@ struct lks_element {
     lks_value value[];
 };
 
-/* NULL with LKS_E_NOMEM on failure. Shares the spec. */
-lks_buffers *lks__buffers_create(const lks_spec *spec);
+/* NULL with LKS_E_NOMEM on failure. Shares the spec. `held`: how many elements consumers may hold at the same time. */
+lks_buffers *lks__buffers_create(const lks_spec *spec, int64_t held);
 /* The owner's good-bye; what is still out finds its way, the last one frees the pool. NULL is fine. */
 void lks__buffers_release(lks_buffers *b);
 const lks_spec *lks__buffers_spec(const lks_buffers *b);

@@ -6,7 +6,7 @@
 
 #include "base/philox.h"
 
-lks_status lks__function_init(lks_function *f, const lks_dataset *stage, const lks_map_fn *fn)
+lks_status lks__data_fn_init(lks_data_fn *f, const lks_dataset *stage, const lks_map_fn *fn)
 {
     lks_map_fn copy;
 
@@ -26,7 +26,7 @@ lks_status lks__function_init(lks_function *f, const lks_dataset *stage, const l
     return LKS_OK;
 }
 
-lks_dataset *lks__function_unused(lks_dataset *ds, const lks_map_fn *fn)
+lks_dataset *lks__data_fn_unused(lks_dataset *ds, const lks_map_fn *fn)
 {
     lks_map_fn copy;
 
@@ -35,14 +35,14 @@ lks_dataset *lks__function_unused(lks_dataset *ds, const lks_map_fn *fn)
     return ds;
 }
 
-void lks__function_destroy(lks_function *f)
+void lks__data_fn_destroy(lks_data_fn *f)
 {
     if (f->fn.release != NULL) f->fn.release(f->fn.user);
     lks__free((char *)f->fn.name);
     memset(f, 0, sizeof *f);
 }
 
-static lks_map_context context_of(const lks_function *f, lks_call_place place)
+static lks_map_context context_of(const lks_data_fn *f, lks_call_place place)
 {
     lks_map_context c = { sizeof c, f->stage, place.epoch, place.index, f->key, f->depth };
 
@@ -50,7 +50,7 @@ static lks_map_context context_of(const lks_function *f, lks_call_place place)
     return c;
 }
 
-lks_spec *lks__function_spec(const lks_function *f, const lks_spec *in)
+lks_spec *lks__data_fn_spec(const lks_data_fn *f, const lks_spec *in)
 {
     lks_map_context c = context_of(f, (lks_call_place){ 0, 0, 0 });
     unsigned before = lks__error_serial();
@@ -64,9 +64,9 @@ lks_spec *lks__function_spec(const lks_function *f, const lks_spec *in)
     return out;
 }
 
-lks_status lks__function_yields(const lks_function *f, const lks_spec *in, lks_dtype dtype)
+lks_status lks__data_fn_yields(const lks_data_fn *f, const lks_spec *in, lks_dtype dtype)
 {
-    lks_spec *out = lks__function_spec(f, in);
+    lks_spec *out = lks__data_fn_spec(f, in);
     char text[LKS_SPEC_TEXT];
     lks_status status = LKS_OK;
 
@@ -78,9 +78,9 @@ lks_status lks__function_yields(const lks_function *f, const lks_spec *in, lks_d
     return status;
 }
 
-lks_spec *lks__function_dataset(const lks_function *f, const lks_spec *in)
+lks_spec *lks__data_fn_dataset(const lks_data_fn *f, const lks_spec *in)
 {
-    lks_spec *out = lks__function_spec(f, in), *inner = NULL;
+    lks_spec *out = lks__data_fn_spec(f, in), *inner = NULL;
     char text[LKS_SPEC_TEXT];
 
     if (out == NULL) return NULL;
@@ -92,8 +92,8 @@ lks_spec *lks__function_dataset(const lks_function *f, const lks_spec *in)
     return inner;
 }
 
-lks_status lks__function_apply(const lks_function *f, lks_call_place place, lks_element *in, lks_buffers *buffers,
-                               lks_element **out)
+lks_status lks__data_fn_apply(const lks_data_fn *f, lks_call_place place, lks_element *in, lks_buffers *buffers,
+                              lks_element **out)
 {
     lks_map_context c = context_of(f, place);
     lks_element *e = lks__buffers_element(buffers);
@@ -115,14 +115,14 @@ lks_status lks__function_apply(const lks_function *f, lks_call_place place, lks_
                         (long long)place.index);
 }
 
-void lks__function_describe(const lks_function *f, lks_recipe *r)
+void lks__data_fn_describe(const lks_data_fn *f, lks_recipe *r)
 {
     lks__recipe_text(r, f->fn.name);
     lks__recipe_int(r, f->depth);
     lks__recipe_int(r, (int64_t)f->key);
 }
 
-const char *lks__function_unsavable(const lks_function *f)
+const char *lks__data_fn_unsavable(const lks_data_fn *f)
 {
     return f->fn.flags & LKS_FN_PURE ? NULL : "its function does not declare LKS_FN_PURE, so a replay may differ";
 }

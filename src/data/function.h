@@ -4,37 +4,37 @@
 
 #include "stage.h"
 
-typedef struct lks_function {
+typedef struct lks_data_fn {
     lks_map_fn fn;  /* name is our copy */
     char stage[32]; /* "map_3": enters the random streams */
     int64_t depth;
     uint64_t key;
-} lks_function;
+} lks_data_fn;
 
 /* Fills *f from the caller's struct. On failure fn->release has been called already. */
-lks_status lks__function_init(lks_function *f, const lks_dataset *stage, const lks_map_fn *fn);
+lks_status lks__data_fn_init(lks_data_fn *f, const lks_dataset *stage, const lks_map_fn *fn);
 /* For a builder that gives up before init: releases the function, returns ds. */
-lks_dataset *lks__function_unused(lks_dataset *ds, const lks_map_fn *fn);
-void lks__function_destroy(lks_function *f); /* a zeroed one is fine */
+lks_dataset *lks__data_fn_unused(lks_dataset *ds, const lks_map_fn *fn);
+void lks__data_fn_destroy(lks_data_fn *f); /* a zeroed one is fine */
 
 /* The output spec for these inputs, one reference; NULL on refusal. */
-lks_spec *lks__function_spec(const lks_function *f, const lks_spec *in);
+lks_spec *lks__data_fn_spec(const lks_data_fn *f, const lks_spec *in);
 /* LKS_E_SHAPE unless the outputs for `in` are one scalar of dtype ("must return a bool scalar, returns ..."). */
-lks_status lks__function_yields(const lks_function *f, const lks_spec *in, lks_dtype dtype);
+lks_status lks__data_fn_yields(const lks_data_fn *f, const lks_spec *in, lks_dtype dtype);
 /* The element spec of the one nested dataset that the outputs for `in` must be; NULL with an error otherwise. */
-lks_spec *lks__function_dataset(const lks_function *f, const lks_spec *in);
+lks_spec *lks__data_fn_dataset(const lks_data_fn *f, const lks_spec *in);
 
 /* Which call: pass and element number. Takes an element of `buffers` and fills it. */
 typedef struct lks_call_place {
     int64_t epoch, index;
     uint64_t lineage;
 } lks_call_place;
-lks_status lks__function_apply(const lks_function *f, lks_call_place place, lks_element *in, lks_buffers *buffers,
-                               lks_element **out);
+lks_status lks__data_fn_apply(const lks_data_fn *f, lks_call_place place, lks_element *in, lks_buffers *buffers,
+                              lks_element **out);
 
 /* Parameters for the fingerprint. */
-void lks__function_describe(const lks_function *f, lks_recipe *r);
+void lks__data_fn_describe(const lks_data_fn *f, lks_recipe *r);
 /* The reason why a pass can't be saved, or NULL. */
-const char *lks__function_unsavable(const lks_function *f);
+const char *lks__data_fn_unsavable(const lks_data_fn *f);
 
 #endif

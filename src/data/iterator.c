@@ -1,4 +1,4 @@
-/* iterator.c - the public iterator: a lock, a cancellation scope, the top node of the tree. */
+/* iterator.c - the public iterator: a lock, a cancellation scope, the top cursor of the tree. */
 #include <string.h>
 
 #include "base/pool.h"
@@ -7,8 +7,8 @@
 
 struct lks_iter {
     pthread_mutex_t lock;
-    lks_scope scope;
-    lks_node *top;
+    lks_cancel_scope scope;
+    lks_cursor *top;
     unsigned forks;
     bool ended;
 };
@@ -25,7 +25,7 @@ lks_status lks_iter_create(lks_dataset *dataset, lks_iter **out)
         return lks__fail(LKS_E_NOMEM, "no memory for an iterator");
     }
     it->forks = lks__fork_count();
-    status = lks__node_open(dataset, (lks_place){ &it->scope, 0 }, &it->top);
+    status = lks__cursor_open(dataset, (lks_cursor_place){ &it->scope, 0, 2 }, &it->top);
     if (status != LKS_OK) {
         pthread_mutex_destroy(&it->lock);
         lks__free(it);
@@ -46,7 +46,7 @@ lks_status lks_iter_next(lks_iter *it, lks_element **out)
         return lks__fail(LKS_E_STATE, "the iterator belongs to the parent process: make one after fork()");
     lks__fenv_enter(&fenv);
     pthread_mutex_lock(&it->lock);
-    if (!it->ended) status = lks__node_next(it->top, &e);
+    if (!it->ended) status = lks__cursor_next(it->top, &e);
     if (status == LKS_END) it->ended = true;
     pthread_mutex_unlock(&it->lock);
     lks__fenv_leave(&fenv);
@@ -63,7 +63,7 @@ void lks_iter_release(lks_iter *it)
 {
     if (it == NULL) return;
     atomic_store(&it->scope.cancelled, 1);
-    lks__node_close(it->top);
+    lks__cursor_close(it->top);
     if (it->forks == lks__fork_count()) pthread_mutex_destroy(&it->lock);
     lks__free(it);
 }

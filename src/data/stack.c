@@ -43,7 +43,7 @@ int64_t lks__batch_cardinality(int64_t n, int64_t size, bool drop_remainder)
 
 static lks_status no_memory(const lks_stack *s)
 {
-    return lks__context(LKS_E_NOMEM, "%s (stage %d)", s->node->stage->name, s->node->dataset->number);
+    return lks__context(LKS_E_NOMEM, "%s (stage %d)", s->cursor->stage->name, s->cursor->dataset->number);
 }
 
 /* The first allocation holds all rows unless that takes more than this. */
@@ -51,7 +51,7 @@ enum { FIRST_BYTES = 1 << 26 };
 
 static int64_t first_room(const lks_stack *s, size_t row_bytes)
 {
-    int64_t room = s->limit, known = s->node->dataset->n_inputs > 0 ? s->node->dataset->input[0]->cardinality : -1;
+    int64_t room = s->limit, known = s->cursor->dataset->n_inputs > 0 ? s->cursor->dataset->input[0]->cardinality : -1;
 
     if (known >= 0 && room > known) room = known > 0 ? known : 1;
     if (row_bytes > 0 && (uint64_t)room > FIRST_BYTES / row_bytes) room = (int64_t)(FIRST_BYTES / row_bytes);
@@ -62,7 +62,7 @@ static lks_status begin(lks_stack *s, const lks_element *first)
 {
     size_t n = lks_element_count(first), widest = 0;
 
-    s->element = lks__node_element(s->node);
+    s->element = lks__cursor_element(s->cursor);
     if (s->element == NULL) return no_memory(s);
     for (size_t i = 0; i < n; i++) {
         lks_tensor *t = first->value[i].tensor;
@@ -73,7 +73,7 @@ static lks_status begin(lks_stack *s, const lks_element *first)
     for (size_t i = 0; i < n; i++) {
         lks_tensor *t = first->value[i].tensor;
         lks_shape shape = with_rows(s->room, lks_tensor_shape(t));
-        s->element->value[i].tensor = lks__buffers_tensor(s->node->buffers, i, lks_tensor_dtype(t), &shape);
+        s->element->value[i].tensor = lks__buffers_tensor(s->cursor->buffers, i, lks_tensor_dtype(t), &shape);
         if (s->element->value[i].tensor == NULL) return no_memory(s);
     }
     return LKS_OK;
@@ -83,7 +83,7 @@ static lks_status grow(lks_stack *s)
 {
     size_t n = lks_element_count(s->element);
     int64_t room = s->room > s->limit / 2 ? s->limit : 2 * s->room;
-    lks_element *wider = lks__node_element(s->node);
+    lks_element *wider = lks__cursor_element(s->cursor);
 
     if (wider == NULL) return no_memory(s);
     for (size_t i = 0; i < n; i++) {
@@ -91,7 +91,7 @@ static lks_status grow(lks_stack *s)
         lks_shape shape = lks_tensor_shape(old);
         size_t bytes = (size_t)lks_tensor_size(old) * lks_dtype_size(lks_tensor_dtype(old));
         shape.dim[0] = room;
-        t = lks__buffers_tensor(s->node->buffers, i, lks_tensor_dtype(old), &shape);
+        t = lks__buffers_tensor(s->cursor->buffers, i, lks_tensor_dtype(old), &shape);
         wider->value[i].tensor = t;
         if (t == NULL) {
             lks_element_release(wider);
@@ -121,11 +121,11 @@ static lks_status check_row(const lks_stack *s, size_t i, const lks_tensor *t)
 
     for (int64_t k = 0; k < first.rank; k++) first.dim[k] = batch.dim[k + 1];
     if (lks_shape_equal(&first, &row)) return LKS_OK;
-    return lks__node_fail(
-        s->node, LKS_E_SHAPE,
+    return lks__cursor_fail(
+        s->cursor, LKS_E_SHAPE,
         "%s has shape %s in element %lld of the batch and %s in its first: resize the elements, or use "
         "padded_batch or ragged_batch",
-        lks__leaf_text(s->node->dataset->spec, i, name), lks__shape_text(&row, one), (long long)s->rows,
+        lks__leaf_text(s->cursor->dataset->spec, i, name), lks__shape_text(&row, one), (long long)s->rows,
         lks__shape_text(&first, two));
 }
 

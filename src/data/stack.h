@@ -4,9 +4,9 @@
 
 #include "stage.h"
 
-/* Start from { .node = n, .limit = batch size }. */
+/* Start from { .cursor = n, .limit = batch size }. */
 typedef struct lks_stack {
-    lks_node *node;       /* its buffers hold the batches */
+    lks_cursor *cursor;   /* its buffers hold the batches */
     int64_t limit;        /* rows at most */
     int64_t rows, room;   /* so far; that the tensors hold */
     lks_element *element; /* being filled; NULL before the first row */

@@ -1,6 +1,6 @@
-/* stage.h - internal. What a dataset and a node of a running iterator are; what a stage file provides.
+/* stage.h - internal. What a dataset and a cursor (its running form) are; what a stage file provides.
  *
- * A stage is one file under stages/ or sources/: two structs that begin with lks_dataset and lks_node, a static table of
+ * A stage is one file under stages/ or sources/: two structs that begin with lks_dataset and lks_cursor, a static table of
  * functions, a public builder. The builder calls lks__dataset_begin, returns at once if that is not ok, fills its fields and
  * the spec and cardinality; on a refusal it returns lks__dataset_fail.
  */
@@ -14,18 +14,18 @@
 #include "element.h"
 #include "lockstep/dataset.h"
 
-typedef struct lks_node lks_node;
+typedef struct lks_cursor lks_cursor;
 typedef struct lks_recipe lks_recipe;
 typedef struct lks_counters lks_counters;
 
 typedef struct lks_stage {
     const char *name; /* as tf.data calls it */
-    size_t dataset_size, node_size;
+    size_t dataset_size, cursor_size;
 
-    lks_status (*open)(lks_node *n);                    /* NULL: opens the inputs, as lks__node_open_inputs */
-    lks_status (*next)(lks_node *n, lks_element **out); /* LKS_END may come again and again */
-    lks_status (*skip)(lks_node *n, int64_t count, int64_t *done); /* NULL: next and drop; like next `count` times */
-    void (*close)(lks_node *n);                             /* NULL: nothing of its own; also after a failed open */
+    lks_status (*open)(lks_cursor *n);                    /* NULL: opens the inputs, as lks__cursor_open_inputs */
+    lks_status (*next)(lks_cursor *n, lks_element **out); /* LKS_END may come again and again */
+    lks_status (*skip)(lks_cursor *n, int64_t count, int64_t *done); /* NULL: next and drop; like next `count` times */
+    void (*close)(lks_cursor *n);                           /* NULL: nothing of its own; also after a failed open */
     void (*destroy)(lks_dataset *ds);                       /* NULL: no fields to free; also after a failed builder */
     void (*describe)(const lks_dataset *ds, lks_recipe *r); /* parameters that decide what the elements are */
     void (*counters)(lks_dataset *ds, lks_counters *c);     /* state that all passes over the dataset object share */
@@ -61,41 +61,46 @@ int64_t lks__option_int(int64_t value, int64_t default_value);
 /* As tf.data's seed pairs (spec 2.18); a global seed of 0 is "unset". */
 void lks__seeds(int64_t seed, int64_t global_seed, int64_t default_seed, uint64_t pair[2]);
 
-/* ---- nodes: one stage of one running iterator ---- */
+/* ---- cursors: one stage of one running iterator ---- */
 
 /* Cancellation is per subtree: every stage with a thread opens a scope below its parent's. */
-typedef struct lks_scope {
-    const struct lks_scope *parent;
+typedef struct lks_cancel_scope {
+    const struct lks_cancel_scope *parent;
     atomic_int cancelled;
-} lks_scope;
-bool lks__cancelled(const lks_scope *scope);
+} lks_cancel_scope;
+bool lks__cancelled(const lks_cancel_scope *scope);
 
-typedef struct lks_place {
-    const lks_scope *scope;
+typedef struct lks_cursor_place {
+    const lks_cancel_scope *scope;
     uint64_t lineage; /* which inner dataset of which element: enters the keys of random functions */
-} lks_place;
+    int64_t held;     /* elements that the stages above and the consumer may hold at the same time */
+} lks_cursor_place;
+/* The place of a stage's inputs where it keeps `n` elements of theirs, or, if all is true, none of what it was given
+ * goes on above it. */
+lks_cursor_place lks__place_below(lks_cursor_place place, int64_t n, bool all);
 
-struct lks_node {
+struct lks_cursor {
     const lks_stage *stage;
     lks_dataset *dataset; /* one reference */
-    lks_place place;
+    lks_cursor_place place;
     lks_buffers *buffers; /* for the elements that this stage makes itself */
-    lks_node **input;     /* opened by lks__node_open_inputs, one for each of the dataset's */
+    lks_cursor **input;   /* opened by lks__cursor_open_inputs, one for each of the dataset's */
 };
 
-lks_status lks__node_open(lks_dataset *ds, lks_place place, lks_node **out);
-lks_status lks__node_open_inputs(lks_node *n);
+lks_status lks__cursor_open(lks_dataset *ds, lks_cursor_place place, lks_cursor **out);
+lks_status lks__cursor_open_inputs(lks_cursor *n);
+lks_status lks__cursor_open_inputs_at(lks_cursor *n, lks_cursor_place place);
 /* Closes input i, if open. */
-void lks__node_close_input(lks_node *n, size_t i);
-lks_status lks__node_next(lks_node *n, lks_element **out);
+void lks__cursor_close_input(lks_cursor *n, size_t i);
+lks_status lks__cursor_next(lks_cursor *n, lks_element **out);
 /* Passes over up to `count` results of next (failures count); fewer only at the end. */
-lks_status lks__node_skip(lks_node *n, int64_t count, int64_t *done);
-void lks__node_close(lks_node *n); /* NULL is fine */
+lks_status lks__cursor_skip(lks_cursor *n, int64_t count, int64_t *done);
+void lks__cursor_close(lks_cursor *n); /* NULL is fine */
 /* The buffers for elements of the dataset's spec, made at the first call. */
-lks_buffers *lks__node_buffers(lks_node *n);
-lks_element *lks__node_element(lks_node *n); /* a new element of them; NULL on failure */
+lks_buffers *lks__cursor_buffers(lks_cursor *n);
+lks_element *lks__cursor_element(lks_cursor *n); /* a new element of them; NULL on failure */
 /* lks__fail with "batch (stage 4): " in front. */
-lks_status lks__node_fail(const lks_node *n, lks_status code, const char *fmt, ...) LKS_PRINTF(3, 4);
+lks_status lks__cursor_fail(const lks_cursor *n, lks_status code, const char *fmt, ...) LKS_PRINTF(3, 4);
 
 /* ---- recipes and counters, for saved state ---- */
 void lks__recipe_int(lks_recipe *r, int64_t value);

@@ -5,13 +5,13 @@
 
 #include "base/philox.h"
 
-typedef struct lks_stream {
+typedef struct lks_tf_stream {
     uint64_t seed[2];
     uint64_t position; /* words given so far */
     lks_philox_block block;
-} lks_stream;
+} lks_tf_stream;
 
-static inline uint32_t lks__stream_next(lks_stream *s)
+static inline uint32_t lks__tf_stream_next(lks_tf_stream *s)
 {
     if (s->position % 4 == 0) {
         uint64_t b = s->position / 4;
@@ -22,10 +22,10 @@ static inline uint32_t lks__stream_next(lks_stream *s)
 }
 
 /* Goes to any word. */
-static inline void lks__stream_seek(lks_stream *s, uint64_t position)
+static inline void lks__tf_stream_seek(lks_tf_stream *s, uint64_t position)
 {
     s->position = position - position % 4;
-    while (s->position < position) lks__stream_next(s);
+    while (s->position < position) lks__tf_stream_next(s);
 }
 
 #endif

@@ -9,14 +9,14 @@ typedef struct generator_dataset {
     lks_generator g; /* name is our copy */
 } generator_dataset;
 
-typedef struct generator_node {
-    lks_node base;
+typedef struct generator_cursor {
+    lks_cursor base;
     void *state;
     bool opened, ended;
     int64_t index;
-} generator_node;
+} generator_cursor;
 
-static void close_state(generator_node *n)
+static void close_state(generator_cursor *n)
 {
     const lks_generator *g = &((generator_dataset *)n->base.dataset)->g;
 
@@ -24,7 +24,7 @@ static void close_state(generator_node *n)
     n->opened = false;
 }
 
-static lks_status explain(lks_status status, const lks_node *n, unsigned before, int64_t index)
+static lks_status explain(lks_status status, const lks_cursor *n, unsigned before, int64_t index)
 {
     const lks_generator *g = &((const generator_dataset *)n->dataset)->g;
 
@@ -32,9 +32,9 @@ static lks_status explain(lks_status status, const lks_node *n, unsigned before,
     return lks__context(status, "generator '%s' failed at element %lld", g->name, (long long)index);
 }
 
-static lks_status next(lks_node *base, lks_element **out)
+static lks_status next(lks_cursor *base, lks_element **out)
 {
-    generator_node *n = (generator_node *)base;
+    generator_cursor *n = (generator_cursor *)base;
     const lks_generator *g = &((generator_dataset *)base->dataset)->g;
     unsigned before = lks__error_serial();
     lks_element *e;
@@ -49,7 +49,7 @@ static lks_status next(lks_node *base, lks_element **out)
         }
         n->opened = true;
     }
-    e = lks__node_element(base);
+    e = lks__cursor_element(base);
     if (e == NULL) return LKS_E_NOMEM;
     status = g->next(n->state, e, g->user);
     if (status == LKS_OK) status = lks__element_complete(e);
@@ -65,9 +65,9 @@ static lks_status next(lks_node *base, lks_element **out)
     return status;
 }
 
-static void close(lks_node *n)
+static void close(lks_cursor *n)
 {
-    close_state((generator_node *)n);
+    close_state((generator_cursor *)n);
 }
 
 static void destroy(lks_dataset *ds)
@@ -91,7 +91,7 @@ static const char *unsavable(const lks_dataset *ds)
 
 const lks_stage lks__stage_generator = { .name = "from_generator",
                                          .dataset_size = sizeof(generator_dataset),
-                                         .node_size = sizeof(generator_node),
+                                         .cursor_size = sizeof(generator_cursor),
                                          .next = next,
                                          .close = close,
                                          .destroy = destroy,

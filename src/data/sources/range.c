@@ -6,20 +6,20 @@ typedef struct range_dataset {
     int64_t start, step;
 } range_dataset;
 
-typedef struct range_node {
-    lks_node base;
+typedef struct range_cursor {
+    lks_cursor base;
     int64_t next;
-} range_node;
+} range_cursor;
 
-static lks_status next(lks_node *n, lks_element **out)
+static lks_status next(lks_cursor *n, lks_element **out)
 {
-    range_node *r = (range_node *)n;
+    range_cursor *r = (range_cursor *)n;
     const range_dataset *d = (const range_dataset *)n->dataset;
     lks_element *e;
     lks_tensor *t;
 
     if (r->next >= n->dataset->cardinality) return LKS_END;
-    e = lks__node_element(n);
+    e = lks__cursor_element(n);
     t = e == NULL ? NULL : lks_element_output(e, 0);
     if (t == NULL) {
         lks_element_release(e);
@@ -31,9 +31,9 @@ static lks_status next(lks_node *n, lks_element **out)
     return LKS_OK;
 }
 
-static lks_status skip(lks_node *n, int64_t count, int64_t *done)
+static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
 {
-    range_node *r = (range_node *)n;
+    range_cursor *r = (range_cursor *)n;
     int64_t left = n->dataset->cardinality - r->next;
 
     *done = count < left ? count : left;
@@ -52,7 +52,7 @@ static void describe(const lks_dataset *ds, lks_recipe *r)
 
 const lks_stage lks__stage_range = { .name = "range",
                                      .dataset_size = sizeof(range_dataset),
-                                     .node_size = sizeof(range_node),
+                                     .cursor_size = sizeof(range_cursor),
                                      .next = next,
                                      .skip = skip,
                                      .describe = describe };

@@ -8,13 +8,13 @@ typedef struct tensors_dataset {
     lks_tensor **tensor;
 } tensors_dataset;
 
-typedef struct tensors_node {
-    lks_node base;
+typedef struct tensors_cursor {
+    lks_cursor base;
     int64_t next;
-} tensors_node;
+} tensors_cursor;
 
 /* Row `row` of component i, or the whole of it, into the element. */
-static lks_status put(lks_node *n, lks_element *e, size_t i, int64_t row)
+static lks_status put(lks_cursor *n, lks_element *e, size_t i, int64_t row)
 {
     lks_tensor *t = ((const tensors_dataset *)n->dataset)->tensor[i];
     lks_shape shape = lks_tensor_shape(t), rest = { .rank = shape.rank - 1 };
@@ -30,9 +30,9 @@ static lks_status put(lks_node *n, lks_element *e, size_t i, int64_t row)
     return e->value[i].tensor == NULL ? LKS_E_NOMEM : LKS_OK;
 }
 
-static lks_status make(lks_node *n, int64_t row, lks_element **out)
+static lks_status make(lks_cursor *n, int64_t row, lks_element **out)
 {
-    lks_element *e = lks__node_element(n);
+    lks_element *e = lks__cursor_element(n);
 
     if (e == NULL) return LKS_E_NOMEM;
     for (size_t i = 0; i < ((const tensors_dataset *)n->dataset)->n; i++)
@@ -44,9 +44,9 @@ static lks_status make(lks_node *n, int64_t row, lks_element **out)
     return LKS_OK;
 }
 
-static lks_status next_row(lks_node *n, lks_element **out)
+static lks_status next_row(lks_cursor *n, lks_element **out)
 {
-    tensors_node *t = (tensors_node *)n;
+    tensors_cursor *t = (tensors_cursor *)n;
 
     if (t->next >= n->dataset->cardinality) return LKS_END;
     LKS_TRY(make(n, t->next, out));
@@ -54,9 +54,9 @@ static lks_status next_row(lks_node *n, lks_element **out)
     return LKS_OK;
 }
 
-static lks_status next_whole(lks_node *n, lks_element **out)
+static lks_status next_whole(lks_cursor *n, lks_element **out)
 {
-    tensors_node *t = (tensors_node *)n;
+    tensors_cursor *t = (tensors_cursor *)n;
 
     if (t->next > 0) return LKS_END;
     LKS_TRY(make(n, -1, out));
@@ -64,9 +64,9 @@ static lks_status next_whole(lks_node *n, lks_element **out)
     return LKS_OK;
 }
 
-static lks_status skip(lks_node *n, int64_t count, int64_t *done)
+static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
 {
-    tensors_node *t = (tensors_node *)n;
+    tensors_cursor *t = (tensors_cursor *)n;
     int64_t left = n->dataset->cardinality - t->next;
 
     *done = count < left ? count : left;
@@ -96,14 +96,14 @@ static void describe(const lks_dataset *ds, lks_recipe *r)
 
 const lks_stage lks__stage_tensor_slices = { .name = "from_tensor_slices",
                                              .dataset_size = sizeof(tensors_dataset),
-                                             .node_size = sizeof(tensors_node),
+                                             .cursor_size = sizeof(tensors_cursor),
                                              .next = next_row,
                                              .skip = skip,
                                              .destroy = destroy,
                                              .describe = describe };
 const lks_stage lks__stage_tensors = { .name = "from_tensors",
                                        .dataset_size = sizeof(tensors_dataset),
-                                       .node_size = sizeof(tensors_node),
+                                       .cursor_size = sizeof(tensors_cursor),
                                        .next = next_whole,
                                        .skip = skip,
                                        .destroy = destroy,
@@ -140,7 +140,9 @@ static lks_status check_present(size_t n, lks_tensor *const *tensors)
 {
     if (n == 0) return lks__fail(LKS_E_ARG, "no tensor given");
     for (size_t i = 0; i < n; i++)
-        if (tensors[i] == NULL) return lks__context(LKS_E_ARG, "tensor %zu is NULL (the last error was)", i);
+        if (tensors[i] == NULL)
+            return lks__context(lks__error_code() == LKS_E_NOMEM ? LKS_E_NOMEM : LKS_E_ARG,
+                                "tensor %zu is NULL (the last error was)", i);
     return LKS_OK;
 }
 

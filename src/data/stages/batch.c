@@ -10,15 +10,20 @@ typedef struct batch_dataset {
     bool drop_remainder;
 } batch_dataset;
 
-static lks_status next(lks_node *n, lks_element **out)
+static lks_status open(lks_cursor *n)
+{
+    return lks__cursor_open_inputs_at(n, lks__place_below(n->place, 1, true)); /* elements are copied */
+}
+
+static lks_status next(lks_cursor *n, lks_element **out)
 {
     const batch_dataset *d = (const batch_dataset *)n->dataset;
-    lks_stack stack = { .node = n, .limit = d->size };
+    lks_stack stack = { .cursor = n, .limit = d->size };
     lks_status status = LKS_OK;
 
     while (status == LKS_OK && stack.rows < d->size) {
         lks_element *e;
-        status = lks__node_next(n->input[0], &e);
+        status = lks__cursor_next(n->input[0], &e);
         if (status != LKS_OK) break;
         status = lks__stack_add(&stack, e);
         lks_element_release(e);
@@ -34,13 +39,13 @@ static lks_status next(lks_node *n, lks_element **out)
     return lks__stack_take(&stack, out);
 }
 
-static lks_status skip(lks_node *n, int64_t count, int64_t *done)
+static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
 {
     const batch_dataset *d = (const batch_dataset *)n->dataset;
 
     for (; *done < count; (*done)++) {
         int64_t passed = 0;
-        LKS_TRY(lks__node_skip(n->input[0], d->size, &passed));
+        LKS_TRY(lks__cursor_skip(n->input[0], d->size, &passed));
         if (passed < d->size && (passed == 0 || d->drop_remainder)) return LKS_OK;
     }
     return LKS_OK;
@@ -54,7 +59,8 @@ static void describe(const lks_dataset *ds, lks_recipe *r)
 
 const lks_stage lks__stage_batch = { .name = "batch",
                                      .dataset_size = sizeof(batch_dataset),
-                                     .node_size = sizeof(lks_node),
+                                     .cursor_size = sizeof(lks_cursor),
+                                     .open = open,
                                      .next = next,
                                      .skip = skip,
                                      .describe = describe };

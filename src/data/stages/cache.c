@@ -18,12 +18,12 @@ typedef struct cache_dataset {
     cache_contents *contents; /* complete; NULL before the first pass has ended */
 } cache_dataset;
 
-typedef struct cache_node {
-    lks_node base;
+typedef struct cache_cursor {
+    lks_cursor base;
     cache_contents *reading, *writing;
     size_t at;
     bool ended;
-} cache_node;
+} cache_cursor;
 
 static void release_contents(cache_contents *c)
 {
@@ -33,9 +33,9 @@ static void release_contents(cache_contents *c)
     lks__free(c);
 }
 
-static lks_status open(lks_node *n)
+static lks_status open(lks_cursor *n)
 {
-    cache_node *c = (cache_node *)n;
+    cache_cursor *c = (cache_cursor *)n;
     cache_dataset *d = (cache_dataset *)n->dataset;
 
     pthread_mutex_lock(&d->lock);
@@ -44,12 +44,12 @@ static lks_status open(lks_node *n)
     pthread_mutex_unlock(&d->lock);
     if (c->reading != NULL) return LKS_OK;
     c->writing = lks__calloc(1, sizeof *c->writing);
-    if (c->writing == NULL) return lks__node_fail(n, LKS_E_NOMEM, "no memory for the cache");
+    if (c->writing == NULL) return lks__cursor_fail(n, LKS_E_NOMEM, "no memory for the cache");
     atomic_init(&c->writing->references, 1);
-    return lks__node_open_inputs(n);
+    return lks__cursor_open_inputs(n);
 }
 
-static void publish(cache_node *c)
+static void publish(cache_cursor *c)
 {
     cache_dataset *d = (cache_dataset *)c->base.dataset;
 
@@ -64,7 +64,7 @@ static void publish(cache_node *c)
     c->ended = true;
 }
 
-static lks_status keep(cache_node *c, lks_element *e)
+static lks_status keep(cache_cursor *c, lks_element *e)
 {
     cache_contents *w = c->writing;
 
@@ -73,9 +73,9 @@ static lks_status keep(cache_node *c, lks_element *e)
     return LKS_OK;
 }
 
-static lks_status next(lks_node *n, lks_element **out)
+static lks_status next(lks_cursor *n, lks_element **out)
 {
-    cache_node *c = (cache_node *)n;
+    cache_cursor *c = (cache_cursor *)n;
     lks_element *e;
     lks_status status;
 
@@ -85,7 +85,7 @@ static lks_status next(lks_node *n, lks_element **out)
         return LKS_OK;
     }
     if (c->ended) return LKS_END;
-    status = lks__node_next(n->input[0], &e);
+    status = lks__cursor_next(n->input[0], &e);
     if (status == LKS_END) publish(c);
     if (status != LKS_OK) return status;
     status = keep(c, e);
@@ -97,9 +97,9 @@ static lks_status next(lks_node *n, lks_element **out)
     return LKS_OK;
 }
 
-static void close(lks_node *n)
+static void close(lks_cursor *n)
 {
-    cache_node *c = (cache_node *)n;
+    cache_cursor *c = (cache_cursor *)n;
 
     if (c->writing != NULL && c->writing->n > 0)
         lks__warn(
@@ -120,7 +120,7 @@ static void destroy(lks_dataset *ds)
 
 const lks_stage lks__stage_cache = { .name = "cache",
                                      .dataset_size = sizeof(cache_dataset),
-                                     .node_size = sizeof(cache_node),
+                                     .cursor_size = sizeof(cache_cursor),
                                      .open = open,
                                      .next = next,
                                      .close = close,

@@ -13,7 +13,7 @@ enum { MAX_BLOCK = 64, MAX_WINDOW = 512 };
 
 typedef struct map_dataset {
     lks_dataset base;
-    lks_function f;
+    lks_data_fn f;
     int64_t parallel; /* 0 = none, LKS_AUTOTUNE, or elements at once */
     bool deterministic;
     _Atomic int64_t passes;
@@ -27,16 +27,16 @@ typedef struct map_result {
 
 typedef struct map_block {
     lks_work work;
-    struct map_node *node;
-    bool done; /* under the node's lock */
+    struct map_cursor *map;
+    bool done; /* under the map's lock */
     int64_t first;
     int n, taken;
     double seconds;
     map_result result[MAX_BLOCK];
 } map_block;
 
-typedef struct map_node {
-    lks_node base;
+typedef struct map_cursor {
+    lks_cursor base;
     int64_t epoch, index;
     /* parallel only */
     pthread_mutex_t lock;
@@ -45,26 +45,26 @@ typedef struct map_node {
     unsigned forks;
     map_block **ring; /* made one by one */
     int window, head, count, block_size;
-} map_node;
+} map_cursor;
 
-static const map_dataset *recipe(const map_node *m)
+static const map_dataset *recipe(const map_cursor *m)
 {
     return (const map_dataset *)m->base.dataset;
 }
 
-static lks_status apply(map_node *m, int64_t index, lks_element *in, lks_element **out)
+static lks_status apply(map_cursor *m, int64_t index, lks_element *in, lks_element **out)
 {
     lks_call_place place = { m->epoch, index, m->base.place.lineage };
-    lks_status status = lks__function_apply(&recipe(m)->f, place, in, m->base.buffers, out);
+    lks_status status = lks__data_fn_apply(&recipe(m)->f, place, in, m->base.buffers, out);
 
     lks_element_release(in);
     return status;
 }
 
-static lks_status next_serial(map_node *m, lks_element **out)
+static lks_status next_serial(map_cursor *m, lks_element **out)
 {
     lks_element *in;
-    lks_status status = lks__node_next(m->base.input[0], &in);
+    lks_status status = lks__cursor_next(m->base.input[0], &in);
 
     if (status == LKS_END) return status;
     m->index++;
@@ -84,7 +84,7 @@ static void keep_error(map_result *r, lks_status status)
 static void run_block(lks_work *work)
 {
     map_block *b = (map_block *)work;
-    map_node *m = b->node;
+    map_cursor *m = b->map;
     double begin = lks__now();
 
     for (int i = 0; i < b->n; i++) {
@@ -101,28 +101,28 @@ static void run_block(lks_work *work)
     pthread_mutex_unlock(&m->lock);
 }
 
-static map_block *block_at(map_node *m, int k)
+static map_block *block_at(map_cursor *m, int k)
 {
     return m->ring[(m->head + k) % m->window];
 }
 
 /* Fills one more block from the input and queues it. */
-static lks_status add_block(map_node *m)
+static lks_status add_block(map_cursor *m)
 {
     map_block **slot = &m->ring[(m->head + m->count) % m->window], *b = *slot;
 
     if (b == NULL) {
         b = *slot = lks__calloc(1, sizeof *b);
-        if (b == NULL) return lks__node_fail(&m->base, LKS_E_NOMEM, "no memory for the window");
+        if (b == NULL) return lks__cursor_fail(&m->base, LKS_E_NOMEM, "no memory for the window");
     }
     b->work = (lks_work){ .run = run_block, .rank = m->base.dataset->number };
-    b->node = m;
+    b->map = m;
     b->done = false;
     b->first = m->index;
     b->n = b->taken = 0;
     while (b->n < m->block_size) {
         map_result *r = &b->result[b->n];
-        lks_status status = lks__node_next(m->base.input[0], &r->element);
+        lks_status status = lks__cursor_next(m->base.input[0], &r->element);
         if (status == LKS_END) {
             m->input_ended = true;
             break;
@@ -141,14 +141,14 @@ static lks_status add_block(map_node *m)
 }
 
 /* Small elements travel in larger blocks: a block should be worth some 100 microseconds. */
-static void adapt(map_node *m, const map_block *b)
+static void adapt(map_cursor *m, const map_block *b)
 {
     if (recipe(m)->parallel != LKS_AUTOTUNE) return;
     if (b->seconds < 50e-6 && b->n == m->block_size && m->block_size < MAX_BLOCK) m->block_size *= 2;
     if (b->seconds > 500e-6 && m->block_size > 1) m->block_size /= 2;
 }
 
-static void wait_for(map_node *m, map_block *b)
+static void wait_for(map_cursor *m, map_block *b)
 {
     if (lks__work_take_back(&b->work)) {
         run_block(&b->work);
@@ -175,7 +175,7 @@ static lks_status hand_out(map_result *r, lks_element **out)
     return status;
 }
 
-static lks_status next_parallel(map_node *m, lks_element **out)
+static lks_status next_parallel(map_cursor *m, lks_element **out)
 {
     map_block *b;
 
@@ -195,20 +195,20 @@ static lks_status next_parallel(map_node *m, lks_element **out)
     return hand_out(&b->result[b->taken - 1], out);
 }
 
-static lks_status next(lks_node *n, lks_element **out)
+static lks_status next(lks_cursor *n, lks_element **out)
 {
-    map_node *m = (map_node *)n;
+    map_cursor *m = (map_cursor *)n;
 
     return m->window > 0 ? next_parallel(m, out) : next_serial(m, out);
 }
 
 /* A pure function needs no call for what nobody sees. */
-static lks_status skip(lks_node *n, int64_t count, int64_t *done)
+static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
 {
-    map_node *m = (map_node *)n;
+    map_cursor *m = (map_cursor *)n;
 
     if (m->count == 0 && (recipe(m)->f.fn.flags & LKS_FN_PURE)) {
-        lks_status status = lks__node_skip(n->input[0], count, done);
+        lks_status status = lks__cursor_skip(n->input[0], count, done);
         m->index += *done;
         return status;
     }
@@ -222,7 +222,7 @@ static lks_status skip(lks_node *n, int64_t count, int64_t *done)
     return LKS_OK;
 }
 
-static lks_status open_window(map_node *m)
+static lks_status open_window(map_cursor *m)
 {
     int64_t p = recipe(m)->parallel;
 
@@ -232,24 +232,27 @@ static lks_status open_window(map_node *m)
     else m->window = (int)(p < MAX_WINDOW ? p : MAX_WINDOW);
     m->ring = lks__calloc((size_t)m->window, sizeof *m->ring);
     if (m->ring == NULL || pthread_mutex_init(&m->lock, NULL) != 0)
-        return lks__node_fail(&m->base, LKS_E_NOMEM, "no memory for the window");
+        return lks__cursor_fail(&m->base, LKS_E_NOMEM, "no memory for the window");
     if (pthread_cond_init(&m->finished, NULL) != 0) {
         pthread_mutex_destroy(&m->lock);
-        return lks__node_fail(&m->base, LKS_E_NOMEM, "no memory for the window");
+        return lks__cursor_fail(&m->base, LKS_E_NOMEM, "no memory for the window");
     }
     m->has_lock = true;
     return LKS_OK;
 }
 
-static lks_status open(lks_node *n)
+static lks_status open(lks_cursor *n)
 {
-    map_node *m = (map_node *)n;
+    map_cursor *m = (map_cursor *)n;
     map_dataset *d = (map_dataset *)n->dataset;
+    int64_t waiting;
 
     m->epoch = atomic_fetch_add(&d->passes, 1);
-    if (lks__node_buffers(n) == NULL) return LKS_E_NOMEM;
     if (d->parallel != 0) LKS_TRY(open_window(m));
-    return lks__node_open_inputs(n);
+    waiting = m->window; /* blocks of an autotuned window grow later, while they warm up */
+    n->buffers = lks__buffers_create(d->base.spec, n->place.held + waiting);
+    if (n->buffers == NULL) return LKS_E_NOMEM;
+    return lks__cursor_open_inputs_at(n, lks__place_below(n->place, waiting + 1, false));
 }
 
 static void drop_block(map_block *b)
@@ -260,9 +263,9 @@ static void drop_block(map_block *b)
     }
 }
 
-static void close(lks_node *n)
+static void close(lks_cursor *n)
 {
-    map_node *m = (map_node *)n;
+    map_cursor *m = (map_cursor *)n;
     bool child = m->window > 0 && m->forks != lks__fork_count(); /* the threads that ran our blocks are the parent's */
 
     for (int k = 0; k < m->count; k++) {
@@ -280,12 +283,12 @@ static void close(lks_node *n)
 
 static void destroy(lks_dataset *ds)
 {
-    lks__function_destroy(&((map_dataset *)ds)->f);
+    lks__data_fn_destroy(&((map_dataset *)ds)->f);
 }
 
 static void describe(const lks_dataset *ds, lks_recipe *r)
 {
-    lks__function_describe(&((const map_dataset *)ds)->f, r);
+    lks__data_fn_describe(&((const map_dataset *)ds)->f, r);
 }
 
 static void counters(lks_dataset *ds, lks_counters *c)
@@ -301,12 +304,12 @@ static const char *unsavable(const lks_dataset *ds)
 {
     const map_dataset *d = (const map_dataset *)ds;
 
-    return d->deterministic ? lks__function_unsavable(&d->f) : "deterministic is off";
+    return d->deterministic ? lks__data_fn_unsavable(&d->f) : "deterministic is off";
 }
 
 const lks_stage lks__stage_map = { .name = "map",
                                    .dataset_size = sizeof(map_dataset),
-                                   .node_size = sizeof(map_node),
+                                   .cursor_size = sizeof(map_cursor),
                                    .open = open,
                                    .next = next,
                                    .skip = skip,
@@ -323,9 +326,9 @@ lks_dataset *lks_map_with(lks_dataset *dataset, const lks_map_fn *fn, const lks_
     lks_map_options o;
     lks_status status;
 
-    if (!lks__dataset_ok(ds)) return lks__function_unused(ds, fn);
+    if (!lks__dataset_ok(ds)) return lks__data_fn_unused(ds, fn);
     lks__options(&o, sizeof o, options);
-    status = lks__function_init(&d->f, ds, fn);
+    status = lks__data_fn_init(&d->f, ds, fn);
     if (status != LKS_OK) return lks__dataset_fail(ds, status);
     if (o.num_parallel_calls < LKS_AUTOTUNE)
         return lks__dataset_fail(ds, lks__fail(LKS_E_ARG,
@@ -335,5 +338,5 @@ lks_dataset *lks_map_with(lks_dataset *dataset, const lks_map_fn *fn, const lks_
     d->f.key = (uint64_t)lks__option_int(o.seed, 0);
     d->deterministic = o.deterministic != LKS_FALSE;
     d->parallel = d->f.fn.flags & LKS_FN_PURE ? o.num_parallel_calls : 0;
-    return lks__dataset_spec_is(ds, lks__function_spec(&d->f, ds->spec));
+    return lks__dataset_spec_is(ds, lks__data_fn_spec(&d->f, ds->spec));
 }

@@ -19,9 +19,9 @@ typedef struct prefetch_item {
     lks_error *error;
 } prefetch_item;
 
-typedef struct prefetch_node {
-    lks_node base;
-    lks_scope scope; /* of what the thread pulls from */
+typedef struct prefetch_cursor {
+    lks_cursor base;
+    lks_cancel_scope scope; /* of what the thread pulls from */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -29,15 +29,15 @@ typedef struct prefetch_node {
     unsigned forks;
     prefetch_item *ring;
     size_t capacity, head, count, limit;
-} prefetch_node;
+} prefetch_cursor;
 
-static bool is_auto(const prefetch_node *p)
+static bool is_auto(const prefetch_cursor *p)
 {
     return ((const prefetch_dataset *)p->base.dataset)->size == LKS_AUTOTUNE;
 }
 
 /* Waits for room, then stores; false if the consumer has gone. */
-static bool store(prefetch_node *p, prefetch_item item)
+static bool store(prefetch_cursor *p, prefetch_item item)
 {
     bool going;
 
@@ -60,13 +60,13 @@ static void drop(prefetch_item *item)
 
 static void *pull(void *arg)
 {
-    prefetch_node *p = arg;
+    prefetch_cursor *p = arg;
     bool going = true;
 
     lks__thread_begin();
     while (going) {
         prefetch_item item = { NULL, LKS_OK, NULL };
-        item.status = lks__node_next(p->base.input[0], &item.element);
+        item.status = lks__cursor_next(p->base.input[0], &item.element);
         if (item.status != LKS_OK && item.status != LKS_END) {
             item.error = lks__calloc(1, sizeof *item.error);
             if (item.error != NULL) lks__error_capture(item.error, item.status);
@@ -78,15 +78,15 @@ static void *pull(void *arg)
     return NULL;
 }
 
-static void start(prefetch_node *p)
+static void start(prefetch_cursor *p)
 {
     p->started = true;
     p->running = lks__thread_start(&p->thread, pull, p);
 }
 
-static lks_status open(lks_node *n)
+static lks_status open(lks_cursor *n)
 {
-    prefetch_node *p = (prefetch_node *)n;
+    prefetch_cursor *p = (prefetch_cursor *)n;
     int64_t size = ((const prefetch_dataset *)n->dataset)->size;
 
     p->forks = lks__fork_count();
@@ -97,17 +97,17 @@ static lks_status open(lks_node *n)
     p->capacity = is_auto(p) ? MAX_AUTO : p->limit;
     p->ring = lks__calloc(p->capacity, sizeof *p->ring);
     if (p->ring == NULL || pthread_mutex_init(&p->lock, NULL) != 0)
-        return lks__node_fail(n, LKS_E_NOMEM, "no memory for a queue of %zu elements", p->capacity);
+        return lks__cursor_fail(n, LKS_E_NOMEM, "no memory for a queue of %zu elements", p->capacity);
     if (pthread_cond_init(&p->changed, NULL) != 0) {
         pthread_mutex_destroy(&p->lock);
-        return lks__node_fail(n, LKS_E_NOMEM, "no memory for a queue");
+        return lks__cursor_fail(n, LKS_E_NOMEM, "no memory for a queue");
     }
     p->has_lock = true;
-    return lks__node_open_inputs(n);
+    return lks__cursor_open_inputs_at(n, lks__place_below(n->place, (int64_t)p->limit + 1, false));
 }
 
 /* The growth rule, with the number of elements that the consumer finds. */
-static void adapt(prefetch_node *p)
+static void adapt(prefetch_cursor *p)
 {
     if (!is_auto(p)) return;
     if (!p->went_full) {
@@ -118,13 +118,13 @@ static void adapt(prefetch_node *p)
     }
 }
 
-static lks_status next(lks_node *n, lks_element **out)
+static lks_status next(lks_cursor *n, lks_element **out)
 {
-    prefetch_node *p = (prefetch_node *)n;
+    prefetch_cursor *p = (prefetch_cursor *)n;
     prefetch_item item;
 
     if (!p->started) start(p);
-    if (!p->running) return lks__node_next(n->input[0], out);
+    if (!p->running) return lks__cursor_next(n->input[0], out);
     pthread_mutex_lock(&p->lock);
     adapt(p);
     while (p->count == 0) pthread_cond_wait(&p->changed, &p->lock);
@@ -144,11 +144,11 @@ static lks_status next(lks_node *n, lks_element **out)
 }
 
 /* Before the thread has started, the input can pass over what nobody sees. */
-static lks_status skip(lks_node *n, int64_t count, int64_t *done)
+static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
 {
-    prefetch_node *p = (prefetch_node *)n;
+    prefetch_cursor *p = (prefetch_cursor *)n;
 
-    if (!p->started || !p->running) return lks__node_skip(n->input[0], count, done);
+    if (!p->started || !p->running) return lks__cursor_skip(n->input[0], count, done);
     for (; *done < count; (*done)++) {
         lks_element *e;
         lks_status status = next(n, &e);
@@ -159,9 +159,9 @@ static lks_status skip(lks_node *n, int64_t count, int64_t *done)
     return LKS_OK;
 }
 
-static void close(lks_node *n)
+static void close(lks_cursor *n)
 {
-    prefetch_node *p = (prefetch_node *)n;
+    prefetch_cursor *p = (prefetch_cursor *)n;
     bool child = p->forks != lks__fork_count();
 
     atomic_store(&p->scope.cancelled, 1);
@@ -185,7 +185,7 @@ static void close(lks_node *n)
 
 const lks_stage lks__stage_prefetch = { .name = "prefetch",
                                         .dataset_size = sizeof(prefetch_dataset),
-                                        .node_size = sizeof(prefetch_node),
+                                        .cursor_size = sizeof(prefetch_cursor),
                                         .open = open,
                                         .next = next,
                                         .skip = skip,

@@ -7,28 +7,28 @@ typedef struct repeat_dataset {
     int64_t count; /* negative = for ever */
 } repeat_dataset;
 
-typedef struct repeat_node {
-    lks_node base;
+typedef struct repeat_cursor {
+    lks_cursor base;
     int64_t passes;  /* that have ended */
     bool any, ended; /* any: this pass has yielded something */
-} repeat_node;
+} repeat_cursor;
 
-static lks_status open(lks_node *n)
+static lks_status open(lks_cursor *n)
 {
     if (((const repeat_dataset *)n->dataset)->count == 0) {
-        ((repeat_node *)n)->ended = true;
+        ((repeat_cursor *)n)->ended = true;
         return LKS_OK;
     }
-    return lks__node_open_inputs(n);
+    return lks__cursor_open_inputs(n);
 }
 
 /* A pass has ended: opens the next one, or LKS_END. */
-static lks_status next_pass(lks_node *n)
+static lks_status next_pass(lks_cursor *n)
 {
-    repeat_node *r = (repeat_node *)n;
+    repeat_cursor *r = (repeat_cursor *)n;
     int64_t count = ((const repeat_dataset *)n->dataset)->count;
 
-    lks__node_close_input(n, 0);
+    lks__cursor_close_input(n, 0);
     r->passes++;
     if ((count >= 0 && r->passes >= count) || (count < 0 && !r->any && r->passes == 1)) {
         r->ended = true;
@@ -38,30 +38,30 @@ static lks_status next_pass(lks_node *n)
     return LKS_OK;
 }
 
-static lks_status next(lks_node *n, lks_element **out)
+static lks_status next(lks_cursor *n, lks_element **out)
 {
-    repeat_node *r = (repeat_node *)n;
+    repeat_cursor *r = (repeat_cursor *)n;
 
     for (;;) {
         lks_status status;
         if (r->ended) return LKS_END;
-        LKS_TRY(lks__node_open_inputs(n));
-        status = lks__node_next(n->input[0], out);
+        LKS_TRY(lks__cursor_open_inputs(n));
+        status = lks__cursor_next(n->input[0], out);
         if (status == LKS_OK) r->any = true;
         if (status != LKS_END) return status;
         LKS_TRY(next_pass(n));
     }
 }
 
-static lks_status skip(lks_node *n, int64_t count, int64_t *done)
+static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
 {
-    repeat_node *r = (repeat_node *)n;
+    repeat_cursor *r = (repeat_cursor *)n;
 
     while (*done < count && !r->ended) {
         int64_t passed = 0;
         lks_status status;
-        LKS_TRY(lks__node_open_inputs(n));
-        LKS_TRY(lks__node_skip(n->input[0], count - *done, &passed));
+        LKS_TRY(lks__cursor_open_inputs(n));
+        LKS_TRY(lks__cursor_skip(n->input[0], count - *done, &passed));
         *done += passed;
         if (passed > 0) r->any = true;
         if (*done == count) return LKS_OK;
@@ -78,7 +78,7 @@ static void describe(const lks_dataset *ds, lks_recipe *r)
 
 const lks_stage lks__stage_repeat = { .name = "repeat",
                                       .dataset_size = sizeof(repeat_dataset),
-                                      .node_size = sizeof(repeat_node),
+                                      .cursor_size = sizeof(repeat_cursor),
                                       .open = open,
                                       .next = next,
                                       .skip = skip,

@@ -15,45 +15,47 @@ typedef struct shuffle_dataset {
     _Atomic int64_t passes;
 } shuffle_dataset;
 
-typedef struct shuffle_node {
-    lks_node base;
-    lks_stream random;
+typedef struct shuffle_cursor {
+    lks_cursor base;
+    lks_tf_stream random;
     lks_element **ring;
     size_t capacity;
     uint64_t start, end; /* positions; the slot is position mod capacity */
     bool input_ended;
-} shuffle_node;
+} shuffle_cursor;
 
-static lks_status open(lks_node *n)
+static lks_status open(lks_cursor *n)
 {
-    shuffle_node *s = (shuffle_node *)n;
+    shuffle_cursor *s = (shuffle_cursor *)n;
     shuffle_dataset *d = (shuffle_dataset *)n->dataset;
+    int64_t keep = d->buffer_size;
 
     s->random.seed[0] = d->seed[0];
     s->random.seed[1] = d->seed[1];
     if (d->reshuffle) {
-        lks_stream generator = s->random;
-        lks__stream_seek(&generator, 2 * (uint64_t)atomic_fetch_add(&d->passes, 1));
-        s->random.seed[0] = lks__stream_next(&generator);
-        s->random.seed[1] = lks__stream_next(&generator);
+        lks_tf_stream generator = s->random;
+        lks__tf_stream_seek(&generator, 2 * (uint64_t)atomic_fetch_add(&d->passes, 1));
+        s->random.seed[0] = lks__tf_stream_next(&generator);
+        s->random.seed[1] = lks__tf_stream_next(&generator);
     }
-    return lks__node_open_inputs(n);
+    if (n->dataset->cardinality >= 0 && keep > n->dataset->cardinality) keep = n->dataset->cardinality;
+    return lks__cursor_open_inputs_at(n, lks__place_below(n->place, keep < 1 << 16 ? keep : 1 << 16, false));
 }
 
-static lks_element **slot(shuffle_node *s, uint64_t position)
+static lks_element **slot(shuffle_cursor *s, uint64_t position)
 {
     return &s->ring[position % s->capacity];
 }
 
 /* Room for one more element: doubles the ring and lays the elements out anew. */
-static lks_status make_room(shuffle_node *s)
+static lks_status make_room(shuffle_cursor *s)
 {
     size_t size = s->capacity == 0 ? 64 : 2 * s->capacity;
     lks_element **ring;
 
     if (s->end - s->start < s->capacity) return LKS_OK;
     ring = lks__calloc(size, sizeof *ring);
-    if (ring == NULL) return lks__node_fail(&s->base, LKS_E_NOMEM, "no memory for a buffer of %zu elements", size);
+    if (ring == NULL) return lks__cursor_fail(&s->base, LKS_E_NOMEM, "no memory for a buffer of %zu elements", size);
     for (uint64_t p = s->start; p < s->end; p++) ring[p % size] = *slot(s, p);
     lks__free(s->ring);
     s->ring = ring;
@@ -61,14 +63,14 @@ static lks_status make_room(shuffle_node *s)
     return LKS_OK;
 }
 
-static lks_status fill(shuffle_node *s)
+static lks_status fill(shuffle_cursor *s)
 {
     uint64_t limit = (uint64_t)((const shuffle_dataset *)s->base.dataset)->buffer_size;
 
     while (!s->input_ended && s->end - s->start < limit) {
         lks_status status;
         LKS_TRY(make_room(s));
-        status = lks__node_next(s->base.input[0], slot(s, s->end));
+        status = lks__cursor_next(s->base.input[0], slot(s, s->end));
         if (status == LKS_OK) s->end++;
         else if (status != LKS_END) return status;
         else s->input_ended = true;
@@ -76,23 +78,23 @@ static lks_status fill(shuffle_node *s)
     return LKS_OK;
 }
 
-static lks_status next(lks_node *n, lks_element **out)
+static lks_status next(lks_cursor *n, lks_element **out)
 {
-    shuffle_node *s = (shuffle_node *)n;
+    shuffle_cursor *s = (shuffle_cursor *)n;
     uint64_t pick;
 
     LKS_TRY(fill(s));
     if (s->start == s->end) return LKS_END;
-    pick = s->start + lks__stream_next(&s->random) % (s->end - s->start);
+    pick = s->start + lks__tf_stream_next(&s->random) % (s->end - s->start);
     *out = *slot(s, pick);
     *slot(s, pick) = *slot(s, s->start);
     s->start++;
     return LKS_OK;
 }
 
-static void close(lks_node *n)
+static void close(lks_cursor *n)
 {
-    shuffle_node *s = (shuffle_node *)n;
+    shuffle_cursor *s = (shuffle_cursor *)n;
 
     for (; s->start < s->end; s->start++) lks_element_release(*slot(s, s->start));
     lks__free(s->ring);
@@ -119,7 +121,7 @@ static void counters(lks_dataset *ds, lks_counters *c)
 
 const lks_stage lks__stage_shuffle = { .name = "shuffle",
                                        .dataset_size = sizeof(shuffle_dataset),
-                                       .node_size = sizeof(shuffle_node),
+                                       .cursor_size = sizeof(shuffle_cursor),
                                        .open = open,
                                        .next = next,
                                        .close = close,

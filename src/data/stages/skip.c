@@ -6,39 +6,39 @@ typedef struct skip_dataset {
     int64_t count; /* negative = everything */
 } skip_dataset;
 
-typedef struct skip_node {
-    lks_node base;
+typedef struct skip_cursor {
+    lks_cursor base;
     int64_t skipped;
-} skip_node;
+} skip_cursor;
 
-static lks_status pass_over(lks_node *n)
+static lks_status pass_over(lks_cursor *n)
 {
-    skip_node *s = (skip_node *)n;
+    skip_cursor *s = (skip_cursor *)n;
     int64_t count = ((const skip_dataset *)n->dataset)->count;
 
     if (count < 0) return LKS_END;
     while (s->skipped < count) {
         lks_element *e;
-        LKS_TRY(lks__node_next(n->input[0], &e));
+        LKS_TRY(lks__cursor_next(n->input[0], &e));
         lks_element_release(e);
         s->skipped++;
     }
     return LKS_OK;
 }
 
-static lks_status next(lks_node *n, lks_element **out)
+static lks_status next(lks_cursor *n, lks_element **out)
 {
     LKS_TRY(pass_over(n));
-    return lks__node_next(n->input[0], out);
+    return lks__cursor_next(n->input[0], out);
 }
 
-static lks_status skip(lks_node *n, int64_t count, int64_t *done)
+static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
 {
     lks_status status = pass_over(n);
 
     if (status == LKS_END) return LKS_OK;
     if (status != LKS_OK) return status;
-    return lks__node_skip(n->input[0], count, done);
+    return lks__cursor_skip(n->input[0], count, done);
 }
 
 static void describe(const lks_dataset *ds, lks_recipe *r)
@@ -48,7 +48,7 @@ static void describe(const lks_dataset *ds, lks_recipe *r)
 
 const lks_stage lks__stage_skip = { .name = "skip",
                                     .dataset_size = sizeof(skip_dataset),
-                                    .node_size = sizeof(skip_node),
+                                    .cursor_size = sizeof(skip_cursor),
                                     .next = next,
                                     .skip = skip,
                                     .describe = describe };

@@ -6,25 +6,25 @@ typedef struct take_dataset {
     int64_t count; /* negative = all */
 } take_dataset;
 
-typedef struct take_node {
-    lks_node base;
+typedef struct take_cursor {
+    lks_cursor base;
     int64_t taken;
-} take_node;
+} take_cursor;
 
-static int64_t left(const lks_node *n)
+static int64_t left(const lks_cursor *n)
 {
     int64_t count = ((const take_dataset *)n->dataset)->count;
 
-    return count < 0 ? INT64_MAX : count - ((const take_node *)n)->taken;
+    return count < 0 ? INT64_MAX : count - ((const take_cursor *)n)->taken;
 }
 
-static lks_status next(lks_node *n, lks_element **out)
+static lks_status next(lks_cursor *n, lks_element **out)
 {
     lks_status status;
 
     if (left(n) <= 0) return LKS_END;
-    status = lks__node_next(n->input[0], out);
-    if (status == LKS_OK) ((take_node *)n)->taken++;
+    status = lks__cursor_next(n->input[0], out);
+    if (status == LKS_OK) ((take_cursor *)n)->taken++;
     return status;
 }
 
@@ -35,7 +35,7 @@ static void describe(const lks_dataset *ds, lks_recipe *r)
 
 const lks_stage lks__stage_take = { .name = "take",
                                     .dataset_size = sizeof(take_dataset),
-                                    .node_size = sizeof(take_node),
+                                    .cursor_size = sizeof(take_cursor),
                                     .next = next,
                                     .describe = describe };
 

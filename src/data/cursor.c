@@ -1,59 +1,70 @@
-/* node.c - opening, asking and closing the nodes of a running iterator. Every request looks at the cancellation scope, so any
+/* cursor.c - opening, asking and closing the cursors of a running iterator. Every request looks at the cancellation scope, so any
  * loop over an input ends soon after a cancel. */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "stage.h"
 
-bool lks__cancelled(const lks_scope *scope)
+bool lks__cancelled(const lks_cancel_scope *scope)
 {
     for (; scope != NULL; scope = scope->parent)
-        if (atomic_load_explicit(&((lks_scope *)scope)->cancelled, memory_order_relaxed)) return true;
+        if (atomic_load_explicit(&((lks_cancel_scope *)scope)->cancelled, memory_order_relaxed)) return true;
     return false;
 }
 
-lks_status lks__node_open(lks_dataset *ds, lks_place place, lks_node **out)
+lks_cursor_place lks__place_below(lks_cursor_place place, int64_t n, bool all)
+{
+    place.held = all ? n : n > INT64_MAX - place.held ? INT64_MAX : place.held + n;
+    return place;
+}
+
+lks_status lks__cursor_open(lks_dataset *ds, lks_cursor_place place, lks_cursor **out)
 {
     lks_status status = lks_dataset_status(ds);
-    lks_node *n;
+    lks_cursor *n;
 
     if (status != LKS_OK) return status;
-    n = lks__calloc(1, ds->stage->node_size);
+    n = lks__calloc(1, ds->stage->cursor_size);
     if (n == NULL) return lks__fail(LKS_E_NOMEM, "no memory for an iterator of stage '%s'", ds->stage->name);
     n->stage = ds->stage;
     n->dataset = lks_dataset_retain(ds);
     n->place = place;
-    status = ds->stage->open != NULL ? ds->stage->open(n) : lks__node_open_inputs(n);
+    status = ds->stage->open != NULL ? ds->stage->open(n) : lks__cursor_open_inputs(n);
     if (status != LKS_OK) {
-        lks__node_close(n);
+        lks__cursor_close(n);
         return status;
     }
     *out = n;
     return LKS_OK;
 }
 
-lks_status lks__node_open_inputs(lks_node *n)
+lks_status lks__cursor_open_inputs(lks_cursor *n)
+{
+    return lks__cursor_open_inputs_at(n, n->place);
+}
+
+lks_status lks__cursor_open_inputs_at(lks_cursor *n, lks_cursor_place place)
 {
     if (n->dataset->n_inputs == 0) return LKS_OK;
     if (n->input == NULL) n->input = lks__calloc(n->dataset->n_inputs, sizeof *n->input);
     if (n->input == NULL) return lks__fail(LKS_E_NOMEM, "no memory for the inputs of '%s'", n->stage->name);
     for (size_t i = 0; i < n->dataset->n_inputs; i++)
-        if (n->input[i] == NULL) LKS_TRY(lks__node_open(n->dataset->input[i], n->place, &n->input[i]));
+        if (n->input[i] == NULL) LKS_TRY(lks__cursor_open(n->dataset->input[i], place, &n->input[i]));
     return LKS_OK;
 }
 
-void lks__node_close_input(lks_node *n, size_t i)
+void lks__cursor_close_input(lks_cursor *n, size_t i)
 {
     if (n->input == NULL) return;
-    lks__node_close(n->input[i]);
+    lks__cursor_close(n->input[i]);
     n->input[i] = NULL;
 }
 
-void lks__node_close(lks_node *n)
+void lks__cursor_close(lks_cursor *n)
 {
     if (n == NULL) return;
     if (n->stage->close != NULL) n->stage->close(n);
-    for (size_t i = 0; n->input != NULL && i < n->dataset->n_inputs; i++) lks__node_close(n->input[i]);
+    for (size_t i = 0; n->input != NULL && i < n->dataset->n_inputs; i++) lks__cursor_close(n->input[i]);
     lks__free(n->input);
     lks__buffers_release(n->buffers);
     lks_dataset_release(n->dataset);
@@ -65,13 +76,13 @@ static lks_status cancelled(void)
     return lks__fail(LKS_E_CANCELED, "the iterator was cancelled");
 }
 
-lks_status lks__node_next(lks_node *n, lks_element **out)
+lks_status lks__cursor_next(lks_cursor *n, lks_element **out)
 {
     if (lks__cancelled(n->place.scope)) return cancelled();
     return n->stage->next(n, out);
 }
 
-lks_status lks__node_skip(lks_node *n, int64_t count, int64_t *done)
+lks_status lks__cursor_skip(lks_cursor *n, int64_t count, int64_t *done)
 {
     lks_element *e;
 
@@ -79,7 +90,7 @@ lks_status lks__node_skip(lks_node *n, int64_t count, int64_t *done)
     if (lks__cancelled(n->place.scope)) return cancelled();
     if (n->stage->skip != NULL) return n->stage->skip(n, count, done);
     for (; *done < count; (*done)++) {
-        lks_status status = lks__node_next(n, &e);
+        lks_status status = lks__cursor_next(n, &e);
         if (status == LKS_OK) lks_element_release(e);
         else if (status == LKS_END) return LKS_OK;
         else if (status == LKS_E_CANCELED) return status;
@@ -87,20 +98,20 @@ lks_status lks__node_skip(lks_node *n, int64_t count, int64_t *done)
     return LKS_OK;
 }
 
-lks_buffers *lks__node_buffers(lks_node *n)
+lks_buffers *lks__cursor_buffers(lks_cursor *n)
 {
-    if (n->buffers == NULL) n->buffers = lks__buffers_create(n->dataset->spec);
+    if (n->buffers == NULL) n->buffers = lks__buffers_create(n->dataset->spec, n->place.held);
     return n->buffers;
 }
 
-lks_element *lks__node_element(lks_node *n)
+lks_element *lks__cursor_element(lks_cursor *n)
 {
-    lks_buffers *b = lks__node_buffers(n);
+    lks_buffers *b = lks__cursor_buffers(n);
 
     return b == NULL ? NULL : lks__buffers_element(b);
 }
 
-lks_status lks__node_fail(const lks_node *n, lks_status code, const char *fmt, ...)
+lks_status lks__cursor_fail(const lks_cursor *n, lks_status code, const char *fmt, ...)
 {
     char text[LKS_ERROR_TEXT];
     va_list args;
