@@ -91,7 +91,7 @@ lks_status lks__png_library_info(const void *data, size_t n, lks_png_info *out)
 {
     struct spng_ihdr header;
     struct spng_trns transparent;
-    spng_ctx *ctx;
+    spng_ctx *ctx = NULL;
     int grey, alpha;
 
     LKS_TRY(open_picture(data, n, &ctx, &header));
@@ -106,7 +106,7 @@ lks_status lks__png_library_info(const void *data, size_t n, lks_png_info *out)
 lks_status lks__png_library_decode(const void *data, size_t n, const lks_png_info *info, void *pixels)
 {
     struct spng_ihdr header;
-    spng_ctx *ctx;
+    spng_ctx *ctx = NULL;
     int code;
 
     LKS_TRY(open_picture(data, n, &ctx, &header));
