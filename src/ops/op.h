@@ -43,11 +43,11 @@ typedef struct lks_op_call {
     const void *const *in; /* batched: n rows; shared: the value */
     void *out;             /* batched: n rows; accumulators: add to it */
     int64_t n;
-    int64_t first;         /* index in the global batch of the first example */
-    int64_t batch;         /* examples in the global batch */
-    uint64_t seed;         /* random ops: key */
-    uint32_t step;         /* random ops: counter word */
-    void *scratch;         /* op->scratch bytes of this thread, 64-byte aligned */
+    int64_t first; /* index in the global batch of the first example */
+    int64_t batch; /* examples in the global batch */
+    uint64_t seed; /* random ops: key */
+    uint32_t step; /* random ops: counter word */
+    void *scratch; /* op->scratch bytes of this thread, 64-byte aligned */
 } lks_op_call;
 
 /* What a gradient rule gets and fills: d_in[i] for those inputs that have a gradient and are wanted. */
@@ -76,19 +76,32 @@ typedef struct lks_op_case {
     int n_in;
     lks_type in[4];
     double tolerance; /* of the gradient check; 0 = forward only */
+    double low, high; /* range of the inputs' values, where the function is defined and smooth; both 0 = -1 to 1 */
 } lks_op_case;
+
+/* Types in cases: a row of every example, a shared value; sizes after the rank ("0, 0" for a scalar). */
+#define LKS_ROW_OF(type, rank, ...)                                        \
+    {                                                                      \
+        .dtype = type, .batched = true, .shape = { rank, { __VA_ARGS__ } } \
+    }
+#define LKS_SHARED_OF(type, rank, ...)                    \
+    {                                                     \
+        .dtype = type, .shape = { rank, { __VA_ARGS__ } } \
+    }
+#define LKS_ROW(rank, ...) LKS_ROW_OF(LKS_FLOAT32, rank, __VA_ARGS__)
+#define LKS_SHARED(rank, ...) LKS_SHARED_OF(LKS_FLOAT32, rank, __VA_ARGS__)
 
 struct lks_op {
     const char *name;
     unsigned flags;
-    size_t attrs_size;  /* the graph keeps a bytewise copy: attributes hold no pointers */
-    int elementwise;    /* lks_ew_code of an elementwise op */
+    size_t attrs_size; /* the graph keeps a bytewise copy: attributes hold no pointers */
+    int elementwise;   /* lks_ew_code of an elementwise op */
     lks_status (*infer)(const void *attrs, int n_in, const lks_type *const *in, lks_type *out);
-    void (*run)(const lks_op_call *call);  /* the reference kernel; types were checked: cannot fail */
-    void (*gradient)(const lks_vjp *v); /* NULL: no gradient passes; builds nodes, errors stick to the graph */
+    void (*run)(const lks_op_call *call); /* the reference kernel; types were checked: cannot fail */
+    void (*gradient)(const lks_vjp *v);   /* NULL: no gradient passes; builds nodes, errors stick to the graph */
     size_t (*scratch)(const void *attrs, const lks_type *const *in, const lks_type *out); /* may be NULL */
-    double (*flop)(const void *attrs, const lks_type *const *in, const lks_type *out);    /* a row; NULL = 1 an element */
-    const lks_op_case *cases;           /* may be NULL */
+    double (*flop)(const void *attrs, const lks_type *const *in, const lks_type *out); /* a row; NULL = 1 an element */
+    const lks_op_case *cases;                                                          /* may be NULL */
 };
 
 /* All ops, ended by NULL; and one by name (NULL if unknown). */

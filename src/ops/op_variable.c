@@ -1,0 +1,17 @@
+/* op_variable.c - the value of a variable at the start of the step. The executor provides it. */
+#include "build.h"
+
+static lks_status infer(const void *attrs, int n_in, const lks_type *const *in, lks_type *out)
+{
+    (void)in;
+    LKS_TRY(lks__expect_inputs("variable", 0, n_in));
+    *out = *(const lks_type *)attrs;
+    return LKS_OK;
+}
+
+const lks_op lks__op_variable = {
+    .name = "variable",
+    .flags = LKS_OP_SOURCE,
+    .attrs_size = sizeof(lks_type),
+    .infer = infer,
+};
