@@ -41,6 +41,8 @@ lks_status lks__zip_failure(void *zip_error, const char *doing)
     case ZIP_ER_CRC: return lks__fail(LKS_E_FORMAT, "%s: the CRC-32 differs, the data is damaged", doing);
     case ZIP_ER_COMPNOTSUPP:
     case ZIP_ER_ENCRNOTSUPP: return lks__fail(LKS_E_UNSUPPORTED, "%s: %s", doing, zip_error_strerror(e));
+    case ZIP_ER_INVAL: /* libzip's answer to an offset beyond the end */
+        return lks__fail(LKS_E_FORMAT, "%s: a place in the archive lies outside the file", doing);
     case ZIP_ER_OPEN:
     case ZIP_ER_READ:
     case ZIP_ER_SEEK:
