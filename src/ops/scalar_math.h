@@ -3,7 +3,7 @@
  * No call into libm, no branch (selects only), explicit fused multiply-adds: so a loop over any of these vectorises,
  * and gives the same bits in plain C, AVX2, AVX-512 and NEON. Polynomials are our own minimax fits (Remez with the
  * coefficients rounded one after the other). The float functions are within about 1 ulp of the exact value over
- * the whole range, subnormal results included (sigmoid 2 ulp); expm1, log1p, softplus, power, sin and cos go through
+ * the whole range, subnormal results included (tanh 1.5, sigmoid 2.5); expm1, log1p, softplus, power, sin and cos go through
  * double. tests/test_ops_scalar.c measures this.
  *
  * The sign and payload of a NaN is not part of the contract.
