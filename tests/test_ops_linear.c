@@ -1,0 +1,447 @@
+/* test_ops_linear.c - convolution, pooling, matrix products and reductions against plain loops: values in double, and the
+ * bits where the order is stated, for many shapes (one pixel, kernels larger than the image, strides above the kernel,
+ * dilation, groups).
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/philox.h"
+#include "ops/build.h"
+#include "ops/order.h"
+
+enum { N = 3 };
+
+static uint32_t draws;
+
+static uint32_t draw(uint32_t below)
+{
+    const uint32_t counter[4] = { draws++, 0, 0, 0 };
+
+    return lks__philox(11, counter).word[0] % below;
+}
+
+static float *random_floats(int64_t n)
+{
+    float *x = malloc((size_t)n * sizeof *x + 1);
+
+    for (int64_t i = 0; i < n; i++) x[i] = (float)draw(2001) / 1000.0f - 1.0f;
+    return x;
+}
+
+/* Runs an op on N examples; the result, to be freed. Accumulators start at `start`. */
+static float *run_op(const lks_op *op, const void *attrs, int n_in, const lks_type *const *types, const void *const *in,
+                     lks_type *out, float start)
+{
+    lks_op_call call = {
+        .attrs = attrs, .n_in = n_in, .in_type = types, .out_type = out, .in = in, .n = N, .batch = N
+    };
+    int64_t n;
+    float *y;
+
+    if (op->infer(attrs, n_in, types, out) != LKS_OK) fail_msg("%s: %s", op->name, lks_last_error());
+    n = lks__type_size(out) * (out->batched ? N : 1);
+    call.out = y = malloc((size_t)n * sizeof *y + 1);
+    for (int64_t i = 0; i < n; i++) y[i] = start;
+    call.scratch = malloc(op->scratch != NULL ? op->scratch(attrs, types, out) + 1 : 1);
+    op->run(&call);
+    free(call.scratch);
+    return y;
+}
+
+/* ---- convolution ---- */
+
+typedef struct conv_case {
+    lks_conv_attrs a;
+    int64_t c_in, c_out;
+    lks_type x, y, w;
+} conv_case;
+
+static conv_case random_conv(void)
+{
+    conv_case c = { .c_in = 1, .c_out = 1 };
+
+    c.a.groups = 1 + draw(3);
+    c.c_in = c.a.groups * (1 + draw(3));
+    c.c_out = c.a.groups * (1 + draw(9));
+    for (int i = 0; i < 2; i++) {
+        int64_t span;
+        c.a.kernel[i] = 1 + draw(4);
+        c.a.stride[i] = 1 + draw(5);
+        c.a.dilation[i] = 1 + draw(3);
+        c.a.in[i] = 1 + draw(9);
+        span = (c.a.kernel[i] - 1) * c.a.dilation[i] + 1;
+        if (draw(2) == 0) { /* same */
+            int64_t total;
+            c.a.out[i] = (c.a.in[i] + c.a.stride[i] - 1) / c.a.stride[i];
+            total = (c.a.out[i] - 1) * c.a.stride[i] + span - c.a.in[i];
+            c.a.before[i] = total > 0 ? total / 2 : 0;
+        } else { /* any padding */
+            c.a.before[i] = draw(4);
+            c.a.in[i] += span;
+            c.a.out[i] = (c.a.in[i] - span) / c.a.stride[i] + 1;
+        }
+    }
+    c.x = (lks_type)LKS_ROW(3, c.a.in[0], c.a.in[1], c.c_in);
+    c.y = (lks_type)LKS_ROW(3, c.a.out[0], c.a.out[1], c.c_out);
+    c.w = (lks_type)LKS_SHARED(4, c.a.kernel[0], c.a.kernel[1], c.c_in / c.a.groups, c.c_out);
+    return c;
+}
+
+/* Calls visit(user, x index, w index, y index) for every multiplication of example e: outputs row-major, then kh, kw, cin. */
+typedef void visit_fn(void *user, int64_t x, int64_t w, int64_t y);
+
+static void each_product(const conv_case *c, int64_t e, visit_fn *visit, void *user)
+{
+    const lks_conv_attrs *a = &c->a;
+    int64_t in_group = c->c_in / a->groups, out_group = c->c_out / a->groups;
+
+    for (int64_t oy = 0; oy < a->out[0]; oy++)
+        for (int64_t ox = 0; ox < a->out[1]; ox++)
+            for (int64_t ky = 0; ky < a->kernel[0]; ky++)
+                for (int64_t kx = 0; kx < a->kernel[1]; kx++) {
+                    int64_t iy = oy * a->stride[0] + ky * a->dilation[0] - a->before[0];
+                    int64_t ix = ox * a->stride[1] + kx * a->dilation[1] - a->before[1];
+                    if (iy < 0 || ix < 0 || iy >= a->in[0] || ix >= a->in[1]) continue;
+                    for (int64_t ci = 0; ci < in_group; ci++)
+                        for (int64_t co = 0; co < c->c_out; co++)
+                            visit(user,
+                                  ((e * a->in[0] + iy) * a->in[1] + ix) * c->c_in + co / out_group * in_group + ci,
+                                  ((ky * a->kernel[1] + kx) * in_group + ci) * c->c_out + co,
+                                  ((e * a->out[0] + oy) * a->out[1] + ox) * c->c_out + co);
+                }
+}
+
+typedef struct products {
+    const float *x, *w, *y; /* two of the three are read */
+    double *sum;
+    float *exact; /* the same in the stated order */
+} products;
+
+static void to_y(void *user, int64_t x, int64_t w, int64_t y)
+{
+    products *p = user;
+
+    p->sum[y] += (double)p->x[x] * (double)p->w[w];
+    p->exact[y] = fmaf(p->x[x], p->w[w], p->exact[y]);
+}
+
+static void to_x(void *user, int64_t x, int64_t w, int64_t y)
+{
+    products *p = user;
+
+    p->sum[x] += (double)p->y[y] * (double)p->w[w];
+}
+
+static void to_w(void *user, int64_t x, int64_t w, int64_t y)
+{
+    products *p = user;
+
+    p->sum[w] += (double)p->x[x] * (double)p->y[y];
+    p->exact[w] = fmaf(p->x[x], p->y[y], p->exact[w]);
+}
+
+static void assert_near(const char *what, const float *got, const double *want, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (!(fabs((double)got[i] - want[i]) <= 1e-5 * (1 + fabs(want[i]))))
+            fail_msg("%s: element %lld is %.9g, expected %.9g", what, (long long)i, (double)got[i], want[i]);
+}
+
+static void convolution_and_its_gradients_equal_plain_loops(void **state)
+{
+    (void)state;
+    for (int trial = 0; trial < 300; trial++) {
+        conv_case c = random_conv();
+        int64_t n_x = N * lks__type_size(&c.x), n_y = N * lks__type_size(&c.y), n_w = lks__type_size(&c.w);
+        int64_t most = n_x + n_y + n_w;
+        float *x = random_floats(n_x), *w = random_floats(n_w), *d = random_floats(n_y), *got;
+        products p = { x, w, d, calloc((size_t)most, sizeof(double)), calloc((size_t)most, sizeof(float)) };
+        lks_type out;
+
+        for (int e = 0; e < N; e++) each_product(&c, e, to_y, &p);
+        got = run_op(&lks__op_conv2d, &c.a, 2, (const lks_type *[]){ &c.x, &c.w }, (const void *[]){ x, w }, &out, NAN);
+        assert_near("conv2d", got, p.sum, n_y);
+        assert_memory_equal(got, p.exact, (size_t)n_y * sizeof *got);
+        free(got);
+
+        memset(p.sum, 0, (size_t)most * sizeof *p.sum);
+        for (int e = 0; e < N; e++) each_product(&c, e, to_x, &p);
+        got = run_op(&lks__op_conv2d_input, &c.a, 2, (const lks_type *[]){ &c.y, &c.w }, (const void *[]){ d, w }, &out,
+                     NAN);
+        assert_true(lks_shape_equal(&out.shape, &c.x.shape));
+        assert_near("conv2d_input", got, p.sum, n_x);
+        free(got);
+
+        memset(p.sum, 0, (size_t)most * sizeof *p.sum);
+        float *running = calloc((size_t)n_w, sizeof *running);
+        for (int e = 0; e < N; e++) {
+            memset(p.exact, 0, (size_t)n_w * sizeof *p.exact);
+            each_product(&c, e, to_w, &p);
+            for (int64_t i = 0; i < n_w; i++) running[i] += p.exact[i];
+        }
+        got = run_op(&lks__op_conv2d_filter, &c.a, 2, (const lks_type *[]){ &c.x, &c.y }, (const void *[]){ x, d },
+                     &out, 0);
+        assert_near("conv2d_filter", got, p.sum, n_w);
+        assert_memory_equal(got, running, (size_t)n_w * sizeof *got);
+        free(got);
+        free(running);
+        free(x);
+        free(w);
+        free(d);
+        free(p.sum);
+        free(p.exact);
+    }
+}
+
+/* ---- pooling ---- */
+
+static void pooling_equals_plain_loops(void **state)
+{
+    (void)state;
+    for (int trial = 0; trial < 300; trial++) {
+        lks_pool_attrs a;
+        int64_t channels = 1 + draw(5), n_x, n_y;
+        lks_type x_type, y_type, out;
+        for (int i = 0; i < 2; i++) {
+            a.size[i] = 1 + draw(3);
+            a.stride[i] = 1 + draw(4);
+            a.before[i] = draw((uint32_t)a.size[i]);
+            a.in[i] = a.size[i] + draw(6);
+            a.out[i] = (a.in[i] + a.before[i] - 1) / a.stride[i] + 1;
+        }
+        x_type = (lks_type)LKS_ROW(3, a.in[0], a.in[1], channels);
+        y_type = (lks_type)LKS_ROW(3, a.out[0], a.out[1], channels);
+        n_x = N * lks__type_size(&x_type);
+        n_y = N * lks__type_size(&y_type);
+        float *x = random_floats(n_x), *d = random_floats(n_y);
+        double *sum = calloc((size_t)n_y, sizeof *sum), *back = calloc((size_t)n_x, sizeof *back);
+        double *top = calloc((size_t)n_y, sizeof *top), *top_back = calloc((size_t)n_x, sizeof *top_back);
+        for (int64_t o = 0; o < n_y; o++) {
+            int64_t ch = o % channels, ox = o / channels % a.out[1], oy = o / channels / a.out[1] % a.out[0];
+            int64_t e = o / channels / a.out[1] / a.out[0], best = -1;
+            for (int64_t t = 0; t < a.size[0] * a.size[1]; t++) {
+                int64_t iy = oy * a.stride[0] - a.before[0] + t / a.size[1],
+                        ix = ox * a.stride[1] - a.before[1] + t % a.size[1];
+                int64_t at = ((e * a.in[0] + iy) * a.in[1] + ix) * channels + ch;
+                if (iy < 0 || ix < 0 || iy >= a.in[0] || ix >= a.in[1]) continue;
+                sum[o] += (double)x[at];
+                back[at] += (double)d[o];
+                if (best < 0 || x[at] > x[best]) best = at;
+            }
+            top[o] = best < 0 ? -HUGE_VAL : (double)x[best];
+            if (best >= 0) top_back[best] += (double)d[o];
+        }
+        const lks_type *const one[] = { &x_type }, *const two[] = { &x_type, &y_type }, *const grad[] = { &y_type };
+        float *got = run_op(&lks__op_pool_sum, &a, 1, one, (const void *[]){ x }, &out, NAN);
+        assert_near("pool_sum", got, sum, n_y);
+        free(got);
+        got = run_op(&lks__op_pool_sum_grad, &a, 1, grad, (const void *[]){ d }, &out, NAN);
+        assert_near("pool_sum_grad", got, back, n_x);
+        free(got);
+        got = run_op(&lks__op_pool_max, &a, 1, one, (const void *[]){ x }, &out, NAN);
+        for (int64_t i = 0; i < n_y; i++) assert_true((double)got[i] == top[i]);
+        free(got);
+        got = run_op(&lks__op_pool_max_grad, &a, 2, two, (const void *[]){ x, d }, &out, NAN);
+        assert_near("pool_max_grad", got, top_back, n_x);
+        free(got);
+        free(x);
+        free(d);
+        free(sum);
+        free(back);
+        free(top);
+        free(top_back);
+    }
+}
+
+/* ---- matrix products ---- */
+
+static void matrix_products_take_their_terms_in_order(void **state)
+{
+    (void)state;
+    for (int trial = 0; trial < 100; trial++) {
+        int64_t k = 1 + draw(40), m = 1 + draw(40), p = 1 + draw(4), leading = draw(2);
+        lks_type a_type = leading ? (lks_type)LKS_ROW(2, p, k) : (lks_type)LKS_ROW(1, k);
+        lks_type d_type = leading ? (lks_type)LKS_ROW(2, p, m) : (lks_type)LKS_ROW(1, m);
+        lks_type b_type = LKS_SHARED(2, k, m), out;
+        int64_t rows = N * (leading ? p : 1);
+        float *a = random_floats(rows * k), *b = random_floats(k * m), *d = random_floats(rows * m);
+        const bool plain = false, transposed = true;
+        float *y = run_op(&lks__op_matmul, &plain, 2, (const lks_type *[]){ &a_type, &b_type },
+                          (const void *[]){ a, b }, &out, NAN);
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t j = 0; j < m; j++) {
+                float sum = 0;
+                for (int64_t i = 0; i < k; i++) sum = fmaf(a[r * k + i], b[i * m + j], sum);
+                assert_true(sum == y[r * m + j]);
+            }
+        free(y);
+        y = run_op(&lks__op_matmul, &transposed, 2, (const lks_type *[]){ &d_type, &b_type }, (const void *[]){ d, b },
+                   &out, NAN);
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t i = 0; i < k; i++) {
+                float sum = 0;
+                for (int64_t j = 0; j < m; j++) sum = fmaf(d[r * m + j], b[i * m + j], sum);
+                assert_true(sum == y[r * k + i]);
+            }
+        free(y);
+        y = run_op(&lks__op_matmul_filter, NULL, 2, (const lks_type *[]){ &a_type, &d_type }, (const void *[]){ a, d },
+                   &out, 0.25f);
+        for (int64_t i = 0; i < k; i++)
+            for (int64_t j = 0; j < m; j++) {
+                float sum = 0.25f, one = 0;
+                for (int64_t r = 0; r < rows; r++) {
+                    if (!leading) sum = fmaf(a[r * k + i], d[r * m + j], sum);
+                    else one = fmaf(a[r * k + i], d[r * m + j], one);
+                    if (leading && r % p == p - 1) sum += one, one = 0;
+                }
+                assert_true(sum == y[i * m + j]);
+            }
+        free(y);
+        free(a);
+        free(b);
+        free(d);
+    }
+}
+
+/* ---- reductions ---- */
+
+static void reductions_equal_plain_loops(void **state)
+{
+    (void)state;
+    for (int trial = 0; trial < 300; trial++) {
+        lks_type x_type = { .dtype = LKS_FLOAT32, .batched = true, .shape = { .rank = (int64_t)draw(5) } }, out;
+        const lks_type *const types[] = { &x_type };
+        lks_reduce_attrs a = { .axes = 0, .keep = draw(2) != 0 };
+        lks_batch_attrs b;
+        int64_t size = 1, n_y = 1;
+        for (int i = 0; i < x_type.shape.rank; i++) {
+            x_type.shape.dim[i] = 1 + draw(i == x_type.shape.rank - 1 ? 40 : 5);
+            size *= x_type.shape.dim[i];
+            if (draw(2) != 0) a.axes |= 1u << i;
+            else n_y *= x_type.shape.dim[i];
+        }
+        b = (lks_batch_attrs){ .axes = a.axes };
+        float *x = random_floats(N * size);
+        double *sum = calloc((size_t)(N * n_y), sizeof *sum), *top = calloc((size_t)(N * n_y), sizeof *top);
+        double *all = calloc((size_t)n_y, sizeof *all), *all_top = calloc((size_t)n_y, sizeof *all_top);
+        for (int64_t i = 0; i < N * n_y; i++) top[i] = -HUGE_VAL;
+        for (int64_t i = 0; i < n_y; i++) all_top[i] = -HUGE_VAL;
+        for (int64_t i = 0; i < N * size; i++) {
+            int64_t to = 0, rest = i % size, weight = 1;
+            for (int64_t k = x_type.shape.rank - 1; k >= 0; k--) {
+                int64_t at = rest % x_type.shape.dim[k];
+                rest /= x_type.shape.dim[k];
+                if ((a.axes >> k & 1) != 0) continue;
+                to += at * weight;
+                weight *= x_type.shape.dim[k];
+            }
+            sum[i / size * n_y + to] += (double)x[i];
+            all[to] += (double)x[i];
+            top[i / size * n_y + to] = fmax(top[i / size * n_y + to], (double)x[i]);
+            all_top[to] = fmax(all_top[to], (double)x[i]);
+        }
+        float *got = run_op(&lks__op_reduce_sum, &a, 1, types, (const void *[]){ x }, &out, NAN);
+        assert_int_equal(lks__type_size(&out), n_y);
+        assert_int_equal(out.shape.rank, a.keep ? x_type.shape.rank : x_type.shape.rank - __builtin_popcount(a.axes));
+        assert_near("reduce_sum", got, sum, N * n_y);
+        free(got);
+        got = run_op(&lks__op_reduce_max, &a, 1, types, (const void *[]){ x }, &out, NAN);
+        for (int64_t i = 0; i < N * n_y; i++) assert_true((double)got[i] == top[i]);
+        free(got);
+        got = run_op(&lks__op_batch_sum, &b, 1, types, (const void *[]){ x }, &out, 0);
+        assert_near("batch_sum", got, all, n_y);
+        free(got);
+        got = run_op(&lks__op_batch_max, &b, 1, types, (const void *[]){ x }, &out, -INFINITY);
+        for (int64_t i = 0; i < n_y; i++) assert_true((double)got[i] == all_top[i]);
+        free(got);
+        free(x);
+        free(sum);
+        free(top);
+        free(all);
+        free(all_top);
+    }
+}
+
+static void contiguous_sums_have_sixteen_lanes_and_one_tree(void **state)
+{
+    (void)state;
+    for (int64_t n = 0; n < 100; n++) {
+        float *x = random_floats(n), lane[16] = { 0 };
+        for (int64_t i = 0; i < n; i++) lane[i % 16] += x[i];
+        float a[4];
+        for (int i = 0; i < 4; i++) a[i] = (lane[i] + lane[i + 8]) + (lane[i + 4] + lane[i + 12]);
+        assert_true(lks__sum16(x, n) == (a[0] + a[2]) + (a[1] + a[3]));
+        float top = -INFINITY;
+        for (int64_t i = 0; i < n; i++) top = x[i] > top ? x[i] : top;
+        assert_true(lks__max16(x, n) == top);
+        free(x);
+    }
+    const float with_nan[20] = { 1, 2, 3, [17] = NAN };
+    assert_true(isnan(lks__max16(with_nan, 20)));
+}
+
+static void sums_over_the_batch_continue_over_slices(void **state)
+{
+    const lks_batch_attrs a = { .axes = 2 };
+    lks_type x_type = LKS_ROW(2, 3, 21), out;
+    const lks_type *const types[] = { &x_type };
+    float *x = random_floats(N * 63), split[3] = { 0 }, one[3];
+    float *whole = run_op(&lks__op_batch_sum, &a, 1, types, (const void *[]){ x }, &out, 0);
+
+    (void)state;
+    for (int e = 0; e < N; e++) {
+        const void *in[] = { x + e * 63 };
+        lks_op_call call = {
+            .attrs = &a, .n_in = 1, .in_type = types, .out_type = &out, .in = in, .out = split, .n = 1, .scratch = one
+        };
+        lks__op_batch_sum.run(&call);
+    }
+    assert_memory_equal(whole, split, sizeof split);
+    free(whole);
+    free(x);
+}
+
+/* ---- random numbers ---- */
+
+static void random_rows_depend_on_the_example_alone(void **state)
+{
+    const lks_uniform_attrs a = { .stream = 5, .shape = { 1, { 7 } } };
+    lks_type out;
+    float whole[5 * 7], part[2 * 7];
+    lks_op_call call = { .attrs = &a, .out_type = &out, .out = whole, .n = 5, .batch = 9, .seed = 3, .step = 2 };
+
+    (void)state;
+    assert_int_equal(lks__op_uniform.infer(&a, 0, NULL, &out), LKS_OK);
+    lks__op_uniform.run(&call);
+    call.first = 3;
+    call.n = 2;
+    call.out = part;
+    lks__op_uniform.run(&call);
+    assert_memory_equal(part, whole + 3 * 7, sizeof part);
+    for (int i = 0; i < 35; i++) assert_true(whole[i] >= 0 && whole[i] < 1);
+    call.step = 3;
+    lks__op_uniform.run(&call);
+    assert_memory_not_equal(part, whole + 3 * 7, sizeof part);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(convolution_and_its_gradients_equal_plain_loops),
+        cmocka_unit_test(pooling_equals_plain_loops),
+        cmocka_unit_test(matrix_products_take_their_terms_in_order),
+        cmocka_unit_test(reductions_equal_plain_loops),
+        cmocka_unit_test(contiguous_sums_have_sixteen_lanes_and_one_tree),
+        cmocka_unit_test(sums_over_the_batch_continue_over_slices),
+        cmocka_unit_test(random_rows_depend_on_the_example_alone),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
