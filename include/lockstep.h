@@ -5,7 +5,11 @@
 #include "lockstep/dataset.h"
 #include "lockstep/element.h"
 #include "lockstep/files.h"
+#include "lockstep/layers.h"
+#include "lockstep/losses.h"
+#include "lockstep/metrics.h"
 #include "lockstep/ops.h"
+#include "lockstep/optimizers.h"
 #include "lockstep/status.h"
 #include "lockstep/tensor.h"
 
