@@ -93,6 +93,11 @@ LKS_API lks_dataset *lks_from_tensors_n(size_t n, lks_tensor *const *tensors);
 /* int64 scalars start, start + step, ... before (or, for a negative step, above) stop. */
 LKS_API lks_dataset *lks_range(int64_t start, int64_t stop, int64_t step);
 
+/* "train" (60,000) or "test" (10,000): (uint8 image [28, 28, 1], int64 label of 10 classes), from where lks_mnist_arrays
+ * (files.h) finds them. Reads the files now. */
+LKS_API lks_dataset *lks_mnist(const char *split);
+LKS_API lks_dataset *lks_fashion_mnist(const char *split);
+
 /* A C function that makes elements one after another, on one thread at a time. Each pass opens a state of its own; close runs
  * exactly once for each open that succeeded. */
 typedef struct lks_generator {
@@ -176,4 +181,7 @@ LKS_API void lks_iter_release(lks_iter *it);
 #ifdef __cplusplus
 }
 #endif
+
+#include "dataset_more.h"
+
 #endif

@@ -70,8 +70,8 @@ LKS_API lks_node lks_ops_erf(lks_node x);
 LKS_API lks_node lks_ops_sin(lks_node x);
 LKS_API lks_node lks_ops_cos(lks_node x);
 LKS_API lks_node lks_ops_floor(lks_node x);
-LKS_API lks_node lks_ops_round(lks_node x); /* half to even */
-LKS_API lks_node lks_ops_relu(lks_node x);  /* gradient 0 at 0 */
+LKS_API lks_node lks_ops_round(lks_node x);                         /* half to even */
+LKS_API lks_node lks_ops_relu(lks_node x);                          /* gradient 0 at 0 */
 LKS_API lks_node lks_ops_clip(lks_node x, double low, double high); /* gradient 1 on the closed interval */
 
 /* Conversions, comparisons, logic and choice, as keras.ops has them. */
@@ -105,8 +105,9 @@ LKS_API lks_node lks_ops_log_softmax(lks_node x, int64_t axis);
 LKS_API lks_node lks_ops_reshape(lks_node x, lks_shape shape);
 LKS_API lks_node lks_ops_expand_dims(lks_node x, int64_t axis);
 LKS_API lks_node lks_ops_squeeze(lks_node x, int64_t axis);
-LKS_API lks_node lks_ops_transpose(lks_node x, size_t n_axes, const int64_t *axes); /* axis 0 stays where it is the batch */
-LKS_API lks_node lks_ops_concatenate(size_t n, const lks_node *x, int64_t axis);    /* not along the batch */
+LKS_API lks_node lks_ops_transpose(lks_node x, size_t n_axes,
+                                   const int64_t *axes); /* axis 0 stays where it is the batch */
+LKS_API lks_node lks_ops_concatenate(size_t n, const lks_node *x, int64_t axis); /* not along the batch */
 LKS_API lks_node lks_ops_pad(lks_node x, size_t n_axes, const int64_t (*before_after)[2], double value);
 LKS_API lks_node lks_ops_slice(lks_node x, int64_t axis, int64_t begin, int64_t end, int64_t step);
 LKS_API lks_node lks_ops_broadcast_like(lks_node x, lks_node like);

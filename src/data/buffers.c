@@ -230,6 +230,16 @@ lks_tensor *lks__buffers_view(lks_buffers *b, size_t i, lks_tensor *base, const 
     return t;
 }
 
+lks_tensor *lks__buffers_row(lks_buffers *b, size_t i, lks_tensor *base, int64_t row)
+{
+    lks_shape shape = lks_tensor_shape(base), rest = { .rank = shape.rank - 1 };
+    size_t bytes;
+
+    for (int64_t k = 0; k < rest.rank; k++) rest.dim[k] = shape.dim[k + 1];
+    bytes = (size_t)lks_shape_size(&rest) * lks_dtype_size(lks_tensor_dtype(base));
+    return lks__buffers_view(b, i, base, &rest, (size_t)row * bytes);
+}
+
 static void clear(lks_element *e)
 {
     const lks_spec *spec = e->home->spec;

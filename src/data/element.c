@@ -185,3 +185,19 @@ void lks__element_share(lks_element *to, size_t j, const lks_element *from, size
     default: to->value[j].tensor = lks_tensor_retain(from->value[i].tensor); return;
     }
 }
+
+lks_status lks__copy_elements(lks_tensor *to, int64_t at, const lks_tensor *from, int64_t first, int64_t n)
+{
+    size_t size = lks_dtype_size(lks_tensor_dtype(from));
+    const lks_bytes *text = lks_tensor_cdata(from);
+
+    if (n <= 0) return LKS_OK;
+    if (lks_tensor_dtype(from) != LKS_STRING) {
+        memcpy((char *)lks_tensor_data(to) + (size_t)at * size,
+               (const char *)lks_tensor_cdata(from) + (size_t)first * size, (size_t)n * size);
+        return LKS_OK;
+    }
+    for (int64_t i = 0; i < n; i++)
+        LKS_TRY(lks__tensor_set_bytes(to, at + i, text[first + i].data, text[first + i].size));
+    return LKS_OK;
+}

@@ -37,11 +37,22 @@ lks_tensor *lks__buffers_tensor(lks_buffers *b, size_t i, lks_dtype dtype, const
 /* A view of `shape` at `offset` bytes into base, which it shares; NULL on failure. */
 lks_tensor *lks__buffers_view(lks_buffers *b, size_t i, lks_tensor *base, const lks_shape *shape, size_t offset);
 
+/* Row `row` of axis 0 as such a view. */
+lks_tensor *lks__buffers_row(lks_buffers *b, size_t i, lks_tensor *base, int64_t row);
+
 /* LKS_OK if the tensor is what leaf i of the spec allows; else says which component, expected and found. */
 lks_status lks__leaf_check(const lks_spec *spec, size_t i, lks_dtype dtype, const lks_shape *shape);
 /* LKS_OK if every component was filled. */
 lks_status lks__element_complete(const lks_element *e);
 /* Shares component i of `from` as component j of `to`, without a check. */
 void lks__element_share(lks_element *to, size_t j, const lks_element *from, size_t i);
+
+/* n elements from one tensor to another of the same dtype; strings are copied one by one. */
+lks_status lks__copy_elements(lks_tensor *to, int64_t at, const lks_tensor *from, int64_t first, int64_t n);
+
+/* A dense tensor as a ragged one with `rank` splits, all rows of equal length; NULL on failure. */
+lks_ragged *lks__ragged_from_dense(lks_tensor *tensor, int64_t rank);
+/* n >= 1 ragged tensors of equal rank as the rows of one with one more; NULL on failure. */
+lks_ragged *lks__ragged_stack(size_t n, lks_ragged *const *item);
 
 #endif

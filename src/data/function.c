@@ -115,6 +115,34 @@ lks_status lks__data_fn_apply(const lks_data_fn *f, lks_call_place place, lks_el
                         (long long)place.index);
 }
 
+/* Each inner dataset gets a lineage of its own, so that equal random functions draw differently in each. */
+static uint64_t child_lineage(uint64_t parent, int64_t index)
+{
+    uint64_t h = parent + 0x9E3779B97F4A7C15u * ((uint64_t)index + 1);
+
+    h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9u;
+    h = (h ^ h >> 27) * 0x94D049BB133111EBu;
+    return h ^ h >> 31;
+}
+
+lks_status lks__data_fn_open(const lks_data_fn *f, lks_cursor_place parent, int64_t index, lks_element *in,
+                             lks_buffers *made, int64_t ahead, lks_cursor **out)
+{
+    lks_call_place place = { 0, index, parent.lineage };
+    lks_dataset *inner;
+    lks_element *e;
+    lks_status status;
+
+    LKS_TRY(lks__data_fn_apply(f, place, in, made, &e));
+    inner = lks_dataset_retain(e->value[0].dataset);
+    lks_element_release(e);
+    if (ahead > 0) inner = lks_prefetch(inner, ahead);
+    parent.lineage = child_lineage(parent.lineage, index);
+    status = lks__cursor_open(inner, parent, out);
+    lks_dataset_release(inner);
+    return status;
+}
+
 void lks__data_fn_describe(const lks_data_fn *f, lks_recipe *r)
 {
     lks__recipe_text(r, f->fn.name);

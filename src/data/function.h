@@ -32,6 +32,11 @@ typedef struct lks_call_place {
 lks_status lks__data_fn_apply(const lks_data_fn *f, lks_call_place place, lks_element *in, lks_buffers *buffers,
                               lks_element **out);
 
+/* Calls a function whose output is one nested dataset (borrows in) and opens a cursor over it, read `ahead` elements ahead by
+ * a thread if that is not 0. `made` are buffers for the function's output. */
+lks_status lks__data_fn_open(const lks_data_fn *f, lks_cursor_place parent, int64_t index, lks_element *in,
+                             lks_buffers *made, int64_t ahead, lks_cursor **out);
+
 /* Parameters for the fingerprint. */
 void lks__data_fn_describe(const lks_data_fn *f, lks_recipe *r);
 /* The reason why a pass can't be saved, or NULL. */

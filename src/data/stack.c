@@ -1,12 +1,12 @@
 /* stack.c - rows are written straight into the batch. It is made for `limit` rows at the first one, or, where that would be very
- * large and may not be needed, doubled on the way. */
+ * large and may not be needed, doubled on the way. Ragged components are gathered and joined at the end. */
 #include "stack.h"
 
 #include <string.h>
 
 #include "tensor/tensor.h"
 
-static lks_shape with_rows(int64_t rows, lks_shape rest)
+lks_shape lks__with_rows(int64_t rows, lks_shape rest)
 {
     lks_shape s = { .rank = rest.rank < 0 ? -1 : rest.rank + 1, .dim = { rows } };
 
@@ -14,12 +14,27 @@ static lks_shape with_rows(int64_t rows, lks_shape rest)
     return s;
 }
 
+typedef struct stack_args {
+    int64_t rows;
+    bool ragged;
+} stack_args;
+
+/* Ragged axes of a batch of such elements: up to the last axis of unknown size. */
+static int64_t ragged_axes(const lks_shape *shape)
+{
+    int64_t n = shape->rank;
+
+    while (n > 0 && shape->dim[n - 1] >= 0) n--;
+    return n;
+}
+
 static lks_spec *leaf_spec(void *user, size_t i, const lks_spec *leaf)
 {
+    const stack_args *args = user;
     lks_shape shape = lks_spec_shape(leaf);
-    int64_t rows = *(const int64_t *)user;
+    lks_spec_kind kind = lks_spec_kind_of(leaf);
 
-    if (lks_spec_kind_of(leaf) != LKS_SPEC_TENSOR) {
+    if (kind == LKS_SPEC_DATASET) {
         lks__fail(LKS_E_SHAPE, "component %zu is a dataset: it can't be batched (flatten it with flat_map)", i);
         return NULL;
     }
@@ -27,12 +42,23 @@ static lks_spec *leaf_spec(void *user, size_t i, const lks_spec *leaf)
         lks__fail(LKS_E_LIMIT, "component %zu has %d axes already, one more is too many", i, LKS_MAX_RANK);
         return NULL;
     }
-    return lks_spec_label(lks_spec_dtype(leaf), with_rows(rows, shape), lks_spec_num_classes(leaf));
+    if (args->ragged && shape.rank < 0) {
+        lks__fail(LKS_E_SHAPE, "component %zu has an unknown number of axes: ragged_batch must know which are ragged",
+                  i);
+        return NULL;
+    }
+    if (kind == LKS_SPEC_RAGGED)
+        return lks_spec_ragged(lks_spec_dtype(leaf), lks__with_rows(args->rows, shape), lks_spec_ragged_rank(leaf) + 1);
+    if (args->ragged && ragged_axes(&shape) > 0)
+        return lks_spec_ragged(lks_spec_dtype(leaf), lks__with_rows(args->rows, shape), ragged_axes(&shape));
+    return lks_spec_label(lks_spec_dtype(leaf), lks__with_rows(args->rows, shape), lks_spec_num_classes(leaf));
 }
 
-lks_spec *lks__stack_spec(const lks_spec *in, int64_t rows)
+lks_spec *lks__stack_spec(const lks_spec *in, int64_t rows, bool ragged)
 {
-    return lks__spec_map(in, leaf_spec, &rows);
+    stack_args args = { rows, ragged };
+
+    return lks__spec_map(in, leaf_spec, &args);
 }
 
 int64_t lks__batch_cardinality(int64_t n, int64_t size, bool drop_remainder)
@@ -41,9 +67,14 @@ int64_t lks__batch_cardinality(int64_t n, int64_t size, bool drop_remainder)
     return n / size + (!drop_remainder && n % size != 0);
 }
 
-static lks_status no_memory(const lks_stack *s)
+static lks_status add_place(const lks_stack *s, lks_status status)
 {
-    return lks__context(LKS_E_NOMEM, "%s (stage %d)", s->cursor->stage->name, s->cursor->dataset->number);
+    return lks__context(status, "%s (stage %d)", s->cursor->stage->name, s->cursor->dataset->number);
+}
+
+static bool is_ragged(const lks_stack *s, size_t i)
+{
+    return lks_spec_kind_of(lks_spec_leaf(s->cursor->dataset->spec, i)) == LKS_SPEC_RAGGED;
 }
 
 /* The first allocation holds all rows unless that takes more than this. */
@@ -51,7 +82,8 @@ enum { FIRST_BYTES = 1 << 26 };
 
 static int64_t first_room(const lks_stack *s, size_t row_bytes)
 {
-    int64_t room = s->limit, known = s->cursor->dataset->n_inputs > 0 ? s->cursor->dataset->input[0]->cardinality : -1;
+    const lks_dataset *ds = s->cursor->dataset;
+    int64_t room = s->limit, known = ds->n_inputs > 0 ? ds->input[0]->cardinality : -1;
 
     if (known >= 0 && room > known) room = known > 0 ? known : 1;
     if (row_bytes > 0 && (uint64_t)room > FIRST_BYTES / row_bytes) room = (int64_t)(FIRST_BYTES / row_bytes);
@@ -63,20 +95,38 @@ static lks_status begin(lks_stack *s, const lks_element *first)
     size_t n = lks_element_count(first), widest = 0;
 
     s->element = lks__cursor_element(s->cursor);
-    if (s->element == NULL) return no_memory(s);
+    if (s->element == NULL) return add_place(s, LKS_E_NOMEM);
     for (size_t i = 0; i < n; i++) {
-        lks_tensor *t = first->value[i].tensor;
-        size_t bytes = (size_t)lks_tensor_size(t) * lks_dtype_size(lks_tensor_dtype(t));
+        const lks_tensor *t = first->value[i].tensor;
+        size_t bytes = is_ragged(s, i) ? 0 : (size_t)lks_tensor_size(t) * lks_dtype_size(lks_tensor_dtype(t));
         if (bytes > widest) widest = bytes;
     }
     s->room = first_room(s, widest);
     for (size_t i = 0; i < n; i++) {
         lks_tensor *t = first->value[i].tensor;
-        lks_shape shape = with_rows(s->room, lks_tensor_shape(t));
+        lks_shape shape;
+        if (is_ragged(s, i)) continue;
+        shape = lks__with_rows(s->room, lks_tensor_shape(t));
         s->element->value[i].tensor = lks__buffers_tensor(s->cursor->buffers, i, lks_tensor_dtype(t), &shape);
-        if (s->element->value[i].tensor == NULL) return no_memory(s);
+        if (s->element->value[i].tensor == NULL) return add_place(s, lks__error_code());
     }
     return LKS_OK;
+}
+
+/* Into a tensor with more rows; strings change hands one by one. */
+static void move_rows(lks_tensor *to, lks_tensor *from)
+{
+    lks_bytes *a = lks_tensor_data(from), *b = lks_tensor_data(to);
+    int64_t n = lks_tensor_size(from);
+
+    if (lks_tensor_dtype(from) != LKS_STRING) {
+        memcpy(b, a, (size_t)n * lks_dtype_size(lks_tensor_dtype(from)));
+        return;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        b[k] = a[k];
+        a[k] = (lks_bytes){ NULL, 0 };
+    }
 }
 
 static lks_status grow(lks_stack *s)
@@ -85,28 +135,21 @@ static lks_status grow(lks_stack *s)
     int64_t room = s->room > s->limit / 2 ? s->limit : 2 * s->room;
     lks_element *wider = lks__cursor_element(s->cursor);
 
-    if (wider == NULL) return no_memory(s);
+    if (wider == NULL) return add_place(s, LKS_E_NOMEM);
     for (size_t i = 0; i < n; i++) {
-        lks_tensor *old = s->element->value[i].tensor, *t;
-        lks_shape shape = lks_tensor_shape(old);
-        size_t bytes = (size_t)lks_tensor_size(old) * lks_dtype_size(lks_tensor_dtype(old));
+        lks_tensor *old = s->element->value[i].tensor;
+        lks_shape shape;
+        if (is_ragged(s, i)) continue;
+        shape = lks_tensor_shape(old);
         shape.dim[0] = room;
-        t = lks__buffers_tensor(s->cursor->buffers, i, lks_tensor_dtype(old), &shape);
-        wider->value[i].tensor = t;
-        if (t == NULL) {
+        wider->value[i].tensor = lks__buffers_tensor(s->cursor->buffers, i, lks_tensor_dtype(old), &shape);
+        if (wider->value[i].tensor == NULL) {
             lks_element_release(wider);
-            return no_memory(s);
-        }
-        if (lks_tensor_dtype(old) == LKS_STRING) { /* the strings change hands one by one */
-            for (int64_t k = 0; k < lks_tensor_size(old); k++) {
-                lks_bytes *from = (lks_bytes *)lks_tensor_data(old) + k, *to = (lks_bytes *)lks_tensor_data(t) + k;
-                *to = *from;
-                *from = (lks_bytes){ NULL, 0 };
-            }
-        } else {
-            memcpy(lks_tensor_data(t), lks_tensor_data(old), bytes);
+            return add_place(s, lks__error_code());
         }
     }
+    for (size_t i = 0; i < n; i++)
+        if (!is_ragged(s, i)) move_rows(wider->value[i].tensor, s->element->value[i].tensor);
     lks_element_release(s->element);
     s->element = wider;
     s->room = room;
@@ -121,27 +164,22 @@ static lks_status check_row(const lks_stack *s, size_t i, const lks_tensor *t)
 
     for (int64_t k = 0; k < first.rank; k++) first.dim[k] = batch.dim[k + 1];
     if (lks_shape_equal(&first, &row)) return LKS_OK;
-    return lks__cursor_fail(
-        s->cursor, LKS_E_SHAPE,
-        "%s has shape %s in element %lld of the batch and %s in its first: resize the elements, or use "
-        "padded_batch or ragged_batch",
-        lks__leaf_text(s->cursor->dataset->spec, i, name), lks__shape_text(&row, one), (long long)s->rows,
-        lks__shape_text(&first, two));
+    return lks__cursor_fail(s->cursor, LKS_E_SHAPE,
+                            "%s has shape %s in element %lld of the batch and %s in its first: resize the elements, or "
+                            "use padded_batch or ragged_batch",
+                            lks__leaf_text(s->cursor->dataset->spec, i, name), lks__shape_text(&row, one),
+                            (long long)s->rows, lks__shape_text(&first, two));
 }
 
-static lks_status copy_row(const lks_stack *s, size_t i, const lks_tensor *t)
+static lks_status add_ragged(lks_stack *s, size_t i, lks_element *e)
 {
-    lks_tensor *batch = s->element->value[i].tensor;
-    int64_t n = lks_tensor_size(t);
-    size_t bytes = (size_t)n * lks_dtype_size(lks_tensor_dtype(t));
-    const lks_bytes *text = lks_tensor_cdata(t);
+    size_t n = lks_element_count(e), at = (size_t)s->rows * n + i;
+    int64_t axes = lks_spec_ragged_rank(lks_spec_leaf(s->cursor->dataset->spec, i)) - 1;
 
-    if (lks_tensor_dtype(t) != LKS_STRING) {
-        if (bytes > 0) memcpy((char *)lks_tensor_data(batch) + (size_t)s->rows * bytes, lks_tensor_cdata(t), bytes);
-        return LKS_OK;
-    }
-    for (int64_t k = 0; k < n; k++) LKS_TRY(lks__tensor_set_bytes(batch, s->rows * n + k, text[k].data, text[k].size));
-    return LKS_OK;
+    LKS_TRY(lks__grow(&s->ragged, &s->ragged_room, ((size_t)s->rows + 1) * n, sizeof *s->ragged));
+    if (lks_element_ragged(e, i) != NULL) s->ragged[at] = lks_ragged_retain(e->value[i].ragged);
+    else s->ragged[at] = lks__ragged_from_dense(e->value[i].tensor, axes);
+    return s->ragged[at] == NULL ? lks__error_code() : LKS_OK;
 }
 
 lks_status lks__stack_add(lks_stack *s, lks_element *e)
@@ -149,26 +187,102 @@ lks_status lks__stack_add(lks_stack *s, lks_element *e)
     if (s->element == NULL) LKS_TRY(begin(s, e));
     else if (s->rows == s->room) LKS_TRY(grow(s));
     for (size_t i = 0; i < lks_element_count(e); i++) {
-        LKS_TRY(check_row(s, i, e->value[i].tensor));
-        LKS_TRY(copy_row(s, i, e->value[i].tensor));
+        const lks_tensor *t = e->value[i].tensor;
+        if (is_ragged(s, i)) {
+            LKS_TRY(add_ragged(s, i, e));
+            continue;
+        }
+        LKS_TRY(check_row(s, i, t));
+        LKS_TRY(
+            lks__copy_elements(s->element->value[i].tensor, s->rows * lks_tensor_size(t), t, 0, lks_tensor_size(t)));
     }
     s->rows++;
     return LKS_OK;
 }
 
+static lks_status join_ragged(lks_stack *s, size_t i)
+{
+    size_t n = lks_element_count(s->element), rows = (size_t)s->rows;
+    lks_ragged **column = lks__calloc(rows, sizeof *column);
+
+    if (column == NULL) return lks__fail(LKS_E_NOMEM, "no memory for %zu ragged rows", rows);
+    for (size_t k = 0; k < rows; k++) column[k] = s->ragged[k * n + i];
+    s->element->value[i].ragged = lks__ragged_stack(rows, column);
+    lks__free(column);
+    return s->element->value[i].ragged == NULL ? lks__error_code() : LKS_OK;
+}
+
 lks_status lks__stack_take(lks_stack *s, lks_element **out)
 {
-    for (size_t i = 0; i < lks_element_count(s->element); i++)
-        lks__tensor_set_rows(s->element->value[i].tensor, s->rows);
-    *out = s->element;
-    s->element = NULL;
-    s->rows = s->room = 0;
-    return LKS_OK;
+    lks_status status = LKS_OK;
+
+    for (size_t i = 0; i < lks_element_count(s->element) && status == LKS_OK; i++) {
+        if (is_ragged(s, i)) status = join_ragged(s, i);
+        else lks__tensor_set_rows(s->element->value[i].tensor, s->rows);
+    }
+    if (status == LKS_OK) {
+        *out = s->element;
+        s->element = NULL;
+    } else {
+        add_place(s, status);
+    }
+    lks__stack_drop(s);
+    return status;
 }
 
 void lks__stack_drop(lks_stack *s)
 {
+    for (size_t k = 0; k < s->ragged_room; k++) lks_ragged_release(s->ragged[k]);
+    lks__free(s->ragged);
     lks_element_release(s->element);
+    s->ragged = NULL;
+    s->ragged_room = 0;
     s->element = NULL;
     s->rows = s->room = 0;
+}
+
+/* An element did not fit: the rest of its batch goes too. */
+static lks_status drop_rest(lks_stack *s, lks_status status)
+{
+    lks_error error = { LKS_OK, "" };
+    int64_t rest = s->limit - s->rows - 1;
+
+    lks__error_capture(&error, status);
+    lks__stack_drop(s);
+    while (rest-- > 0) {
+        lks_element *e;
+        if (lks__cursor_next(s->cursor->input[0], &e) != LKS_OK) break;
+        lks_element_release(e);
+    }
+    return lks__error_raise(&error);
+}
+
+lks_status lks__stack_next(lks_cursor *n, int64_t size, bool drop_remainder, lks_element **out)
+{
+    lks_stack stack = { .cursor = n, .limit = size };
+    lks_status status = LKS_OK;
+
+    while (stack.rows < size) {
+        lks_element *e;
+        status = lks__cursor_next(n->input[0], &e);
+        if (status != LKS_OK) break;
+        status = lks__stack_add(&stack, e);
+        lks_element_release(e);
+        if (status != LKS_OK) return drop_rest(&stack, status);
+    }
+    if ((status == LKS_END && (stack.rows == 0 || drop_remainder)) || (status != LKS_OK && status != LKS_END)) {
+        lks__stack_drop(&stack); /* an input's failure loses what was gathered, as in tf.data */
+        return status;
+    }
+    return lks__stack_take(&stack, out);
+}
+
+lks_status lks__stack_skip(lks_cursor *n, int64_t size, bool drop_remainder, int64_t count, int64_t *done)
+{
+    for (; *done < count; (*done)++) {
+        int64_t passed = 0;
+        LKS_TRY(lks__cursor_skip(n->input[0], size, &passed));
+        if (passed < size && (passed == 0 || drop_remainder)) return LKS_OK;
+    }
+    return LKS_OK;
 }

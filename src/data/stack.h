@@ -4,22 +4,32 @@
 
 #include "stage.h"
 
-/* Start from { .cursor = n, .limit = batch size }. */
+/* Start from { .cursor = n, .limit = batch size }. The cursor's dataset has the batches' spec: where it says ragged, rows become
+ * ragged ones, dense inputs included. */
 typedef struct lks_stack {
     lks_cursor *cursor;   /* its buffers hold the batches */
     int64_t limit;        /* rows at most */
     int64_t rows, room;   /* so far; that the tensors hold */
     lks_element *element; /* being filled; NULL before the first row */
+    lks_ragged **ragged;  /* the rows of ragged components: [row * components + component] */
+    size_t ragged_room;
 } lks_stack;
 
 /* Copies e (borrowed) as the next row. LKS_E_SHAPE names component, first shape and this one. */
 lks_status lks__stack_add(lks_stack *s, lks_element *e);
-/* The batch of the rows so far (at least one); the stack is empty after it. */
+/* The batch of the rows so far (at least one); the stack is empty after it, also on failure. */
 lks_status lks__stack_take(lks_stack *s, lks_element **out);
 void lks__stack_drop(lks_stack *s);
 
-/* The spec of batches of `rows` (-1 = varying) elements; NULL where a component can't be stacked. */
-lks_spec *lks__stack_spec(const lks_spec *in, int64_t rows);
+/* Batches from the cursor's input: the bodies of next and skip. */
+lks_status lks__stack_next(lks_cursor *n, int64_t size, bool drop_remainder, lks_element **out);
+lks_status lks__stack_skip(lks_cursor *n, int64_t size, bool drop_remainder, int64_t count, int64_t *done);
+
+/* The spec of batches of `rows` (-1 = varying) elements; NULL where a component can't be stacked. With `ragged`, axes of
+ * unknown size become ragged ones. */
+lks_spec *lks__stack_spec(const lks_spec *in, int64_t rows, bool ragged);
+/* rows in front of the other sizes. */
+lks_shape lks__with_rows(int64_t rows, lks_shape rest);
 int64_t lks__batch_cardinality(int64_t n, int64_t size, bool drop_remainder);
 
 #endif

@@ -4,21 +4,42 @@
 
 #include "stage.h"
 
-#define LKS_STAGES(X) \
-    X(batch)          \
-    X(cache)          \
-    X(concatenate)    \
-    X(filter)         \
-    X(generator)      \
-    X(map)            \
-    X(prefetch)       \
-    X(range)          \
-    X(repeat)         \
-    X(shuffle)        \
-    X(skip)           \
-    X(take)           \
-    X(tensor_slices)  \
-    X(tensors)
+#define LKS_STAGES(X)     \
+    X(assert_cardinality) \
+    X(batch)              \
+    X(bucket)             \
+    X(cache)              \
+    X(choose)             \
+    X(concatenate)        \
+    X(elements)           \
+    X(enumerate)          \
+    X(filter)             \
+    X(flat_map)           \
+    X(generator)          \
+    X(group_by_window)    \
+    X(ignore_errors)      \
+    X(interleave)         \
+    X(map)                \
+    X(mnist)              \
+    X(padded_batch)       \
+    X(prefetch)           \
+    X(ragged_batch)       \
+    X(random)             \
+    X(range)              \
+    X(rebatch)            \
+    X(repeat)             \
+    X(scan)               \
+    X(shard)              \
+    X(shuffle)            \
+    X(skip)               \
+    X(take)               \
+    X(take_while)         \
+    X(tensor_slices)      \
+    X(tensors)            \
+    X(unbatch)            \
+    X(unique)             \
+    X(window)             \
+    X(zip)
 
 #define LKS_STAGE_EXTERN(name) extern const lks_stage lks__stage_##name;
 LKS_STAGES(LKS_STAGE_EXTERN)

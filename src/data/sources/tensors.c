@@ -1,4 +1,5 @@
 /* tensors.c - arrays in memory as one element, or row by row as views of the caller's memory: nothing is copied. */
+#include "data/sources.h"
 #include "data/stages.h"
 #include "tensor/tensor.h"
 
@@ -17,16 +18,8 @@ typedef struct tensors_cursor {
 static lks_status put(lks_cursor *n, lks_element *e, size_t i, int64_t row)
 {
     lks_tensor *t = ((const tensors_dataset *)n->dataset)->tensor[i];
-    lks_shape shape = lks_tensor_shape(t), rest = { .rank = shape.rank - 1 };
-    size_t bytes;
 
-    if (row < 0) {
-        e->value[i].tensor = lks_tensor_retain(t);
-        return LKS_OK;
-    }
-    for (int64_t k = 0; k < rest.rank; k++) rest.dim[k] = shape.dim[k + 1];
-    bytes = (size_t)lks_shape_size(&rest) * lks_dtype_size(lks_tensor_dtype(t));
-    e->value[i].tensor = lks__buffers_view(n->buffers, i, t, &rest, (size_t)row * bytes);
+    e->value[i].tensor = row < 0 ? lks_tensor_retain(t) : lks__buffers_row(n->buffers, i, t, row);
     return e->value[i].tensor == NULL ? LKS_E_NOMEM : LKS_OK;
 }
 
@@ -162,13 +155,17 @@ static lks_spec *spec_of(size_t n, lks_tensor *const *tensors, bool slices)
     return spec;
 }
 
-static lks_dataset *build(const lks_stage *stage, size_t n, lks_tensor *const *tensors, bool slices)
+static lks_dataset *build(const lks_stage *stage, size_t n, lks_tensor *const *tensors, bool slices, lks_spec *given)
 {
     lks_dataset *ds = lks__dataset_begin(stage, 0, NULL);
     tensors_dataset *d = (tensors_dataset *)ds;
     lks_status status;
 
-    if (ds == NULL) return NULL;
+    if (ds == NULL) {
+        lks_spec_release(given);
+        return NULL;
+    }
+    ds->spec = given;
     status = check_present(n, tensors);
     if (status == LKS_OK && slices) status = check_slices(n, tensors);
     if (status == LKS_OK && (d->tensor = lks__calloc(n, sizeof *d->tensor)) == NULL)
@@ -177,15 +174,20 @@ static lks_dataset *build(const lks_stage *stage, size_t n, lks_tensor *const *t
     d->n = n;
     for (size_t i = 0; i < n; i++) d->tensor[i] = lks_tensor_retain(tensors[i]);
     ds->cardinality = slices ? lks_tensor_shape(tensors[0]).dim[0] : 1;
-    return lks__dataset_spec_is(ds, spec_of(n, tensors, slices));
+    return given != NULL ? ds : lks__dataset_spec_is(ds, spec_of(n, tensors, slices));
 }
 
 lks_dataset *lks_from_tensor_slices_n(size_t n, lks_tensor *const *tensors)
 {
-    return build(&lks__stage_tensor_slices, n, tensors, true);
+    return build(&lks__stage_tensor_slices, n, tensors, true, NULL);
 }
 
 lks_dataset *lks_from_tensors_n(size_t n, lks_tensor *const *tensors)
 {
-    return build(&lks__stage_tensors, n, tensors, false);
+    return build(&lks__stage_tensors, n, tensors, false, NULL);
+}
+
+lks_dataset *lks__from_slices_of(lks_spec *spec, size_t n, lks_tensor *const *tensors)
+{
+    return build(&lks__stage_tensor_slices, n, tensors, true, spec);
 }

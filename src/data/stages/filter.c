@@ -1,5 +1,5 @@
-/* filter.c - keeps the elements for which the predicate says true. */
-#include "data/function.h"
+/* filter.c - filter keeps the elements for which the predicate says true; take_while ends at the first false. */
+#include "data/predicate.h"
 #include "data/stages.h"
 
 typedef struct filter_dataset {
@@ -9,53 +9,53 @@ typedef struct filter_dataset {
 
 typedef struct filter_cursor {
     lks_cursor base;
-    lks_buffers *verdicts;
-    int64_t index;
+    lks_scalar_call predicate;
+    bool ended;
 } filter_cursor;
 
 static lks_status open(lks_cursor *n)
 {
     const filter_dataset *d = (const filter_dataset *)n->dataset;
-    lks_spec *verdict = lks__data_fn_spec(&d->f, d->base.input[0]->spec);
 
-    if (verdict == NULL) return lks__error_code();
-    ((filter_cursor *)n)->verdicts = lks__buffers_create(verdict, 0);
-    lks_spec_release(verdict);
-    if (((filter_cursor *)n)->verdicts == NULL) return LKS_E_NOMEM;
+    LKS_TRY(lks__scalar_open(&((filter_cursor *)n)->predicate, &d->f, d->base.input[0]->spec));
     return lks__cursor_open_inputs(n);
+}
+
+/* One element of the input and its verdict. */
+static lks_status ask(lks_cursor *n, lks_element **out, int64_t *verdict)
+{
+    lks_element *e;
+    lks_status status = lks__cursor_next(n->input[0], &e);
+
+    if (status != LKS_OK) return status;
+    status = lks__scalar_of(&((filter_cursor *)n)->predicate, n->place.lineage, e, verdict);
+    if (status == LKS_OK && *verdict) *out = e;
+    else lks_element_release(e);
+    return status;
 }
 
 static lks_status next(lks_cursor *n, lks_element **out)
 {
-    filter_cursor *f = (filter_cursor *)n;
-    const lks_data_fn *fn = &((const filter_dataset *)n->dataset)->f;
+    int64_t verdict = 0;
 
-    for (;;) {
-        lks_call_place place = { 0, f->index, n->place.lineage };
-        lks_element *e, *verdict;
-        lks_status status = lks__cursor_next(n->input[0], &e);
-        bool keep;
-        if (status == LKS_END) return status;
-        f->index++;
-        if (status != LKS_OK) return status;
-        status = lks__data_fn_apply(fn, place, e, f->verdicts, &verdict);
-        if (status != LKS_OK) {
-            lks_element_release(e);
-            return status;
-        }
-        keep = *(const char *)lks_tensor_cdata(lks_element_tensor(verdict, 0)) != 0;
-        lks_element_release(verdict);
-        if (keep) {
-            *out = e;
-            return LKS_OK;
-        }
-        lks_element_release(e);
-    }
+    while (!verdict) LKS_TRY(ask(n, out, &verdict));
+    return LKS_OK;
+}
+
+static lks_status next_while(lks_cursor *n, lks_element **out)
+{
+    filter_cursor *f = (filter_cursor *)n;
+    int64_t verdict = 0;
+
+    if (f->ended) return LKS_END;
+    LKS_TRY(ask(n, out, &verdict));
+    f->ended = !verdict;
+    return verdict ? LKS_OK : LKS_END;
 }
 
 static void close(lks_cursor *n)
 {
-    lks__buffers_release(((filter_cursor *)n)->verdicts);
+    lks__scalar_close(&((filter_cursor *)n)->predicate);
 }
 
 static void destroy(lks_dataset *ds)
@@ -82,10 +82,19 @@ const lks_stage lks__stage_filter = { .name = "filter",
                                       .destroy = destroy,
                                       .describe = describe,
                                       .unsavable = unsavable };
+const lks_stage lks__stage_take_while = { .name = "take_while",
+                                          .dataset_size = sizeof(filter_dataset),
+                                          .cursor_size = sizeof(filter_cursor),
+                                          .open = open,
+                                          .next = next_while,
+                                          .close = close,
+                                          .destroy = destroy,
+                                          .describe = describe,
+                                          .unsavable = unsavable };
 
-lks_dataset *lks_filter(lks_dataset *dataset, const lks_map_fn *predicate)
+static lks_dataset *build(const lks_stage *stage, lks_dataset *dataset, const lks_map_fn *predicate)
 {
-    lks_dataset *ds = lks__dataset_begin1(&lks__stage_filter, dataset);
+    lks_dataset *ds = lks__dataset_begin1(stage, dataset);
     filter_dataset *d = (filter_dataset *)ds;
     lks_status status;
 
@@ -95,4 +104,14 @@ lks_dataset *lks_filter(lks_dataset *dataset, const lks_map_fn *predicate)
     if (status != LKS_OK) return lks__dataset_fail(ds, status);
     ds->cardinality = LKS_UNKNOWN_CARDINALITY;
     return ds;
+}
+
+lks_dataset *lks_filter(lks_dataset *dataset, const lks_map_fn *predicate)
+{
+    return build(&lks__stage_filter, dataset, predicate);
+}
+
+lks_dataset *lks_take_while(lks_dataset *dataset, const lks_map_fn *predicate)
+{
+    return build(&lks__stage_take_while, dataset, predicate);
 }

@@ -59,8 +59,7 @@ lks_dataset *lks_skip(lks_dataset *dataset, int64_t count)
 
     if (!lks__dataset_ok(ds)) return ds;
     ((skip_dataset *)ds)->count = count;
-    if (ds->cardinality == LKS_INFINITE_CARDINALITY) return ds;
-    if (count < 0 || (ds->cardinality >= 0 && count >= ds->cardinality)) ds->cardinality = 0;
-    else if (ds->cardinality >= 0) ds->cardinality -= count;
+    if (ds->cardinality < 0) return ds;
+    ds->cardinality = count < 0 || count >= ds->cardinality ? 0 : ds->cardinality - count;
     return ds;
 }
