@@ -331,6 +331,9 @@ static void reductions_equal_plain_loops(void **state)
         float *x = random_floats(N * size);
         double *sum = calloc((size_t)(N * n_y), sizeof *sum), *top = calloc((size_t)(N * n_y), sizeof *top);
         double *all = calloc((size_t)n_y, sizeof *all), *all_top = calloc((size_t)n_y, sizeof *all_top);
+        float *in_order = calloc((size_t)(N * n_y), sizeof *in_order);
+        int64_t innermost = x_type.shape.rank - 1;
+        while (innermost >= 0 && x_type.shape.dim[innermost] == 1) innermost--;
         for (int64_t i = 0; i < N * n_y; i++) top[i] = -HUGE_VAL;
         for (int64_t i = 0; i < n_y; i++) all_top[i] = -HUGE_VAL;
         for (int64_t i = 0; i < N * size; i++) {
@@ -343,6 +346,7 @@ static void reductions_equal_plain_loops(void **state)
                 weight *= x_type.shape.dim[k];
             }
             sum[i / size * n_y + to] += (double)x[i];
+            in_order[i / size * n_y + to] += x[i];
             all[to] += (double)x[i];
             top[i / size * n_y + to] = fmax(top[i / size * n_y + to], (double)x[i]);
             all_top[to] = fmax(all_top[to], (double)x[i]);
@@ -351,6 +355,8 @@ static void reductions_equal_plain_loops(void **state)
         assert_int_equal(lks__type_size(&out), n_y);
         assert_int_equal(out.shape.rank, a.keep ? x_type.shape.rank : x_type.shape.rank - __builtin_popcount(a.axes));
         assert_near("reduce_sum", got, sum, N * n_y);
+        if (innermost < 0 || (a.axes >> innermost & 1) == 0) /* kept: one after the other */
+            assert_memory_equal(got, in_order, (size_t)(N * n_y) * sizeof *got);
         free(got);
         got = run_op(&lks__op_reduce_max, &a, 1, types, (const void *[]){ x }, &out, NAN);
         for (int64_t i = 0; i < N * n_y; i++) assert_true((double)got[i] == top[i]);
@@ -366,6 +372,7 @@ static void reductions_equal_plain_loops(void **state)
         free(top);
         free(all);
         free(all_top);
+        free(in_order);
     }
 }
 
@@ -410,7 +417,7 @@ static void sums_over_the_batch_continue_over_slices(void **state)
 
 /* ---- random numbers ---- */
 
-static void random_rows_depend_on_the_example_alone(void **state)
+static void random_rows_are_philox_of_the_example_alone(void **state)
 {
     const lks_uniform_attrs a = { .stream = 5, .shape = { 1, { 7 } } };
     lks_type out;
@@ -425,7 +432,10 @@ static void random_rows_depend_on_the_example_alone(void **state)
     call.out = part;
     lks__op_uniform.run(&call);
     assert_memory_equal(part, whole + 3 * 7, sizeof part);
-    for (int i = 0; i < 35; i++) assert_true(whole[i] >= 0 && whole[i] < 1);
+    for (int i = 0; i < 35; i++) {
+        const uint32_t counter[4] = { (uint32_t)(i % 7 / 4), (uint32_t)(i / 7), 2, 5 };
+        assert_true(whole[i] == lks__unit_float(lks__philox(3, counter).word[i % 7 % 4]));
+    }
     call.step = 3;
     lks__op_uniform.run(&call);
     assert_memory_not_equal(part, whole + 3 * 7, sizeof part);
@@ -440,7 +450,7 @@ int main(void)
         cmocka_unit_test(reductions_equal_plain_loops),
         cmocka_unit_test(contiguous_sums_have_sixteen_lanes_and_one_tree),
         cmocka_unit_test(sums_over_the_batch_continue_over_slices),
-        cmocka_unit_test(random_rows_depend_on_the_example_alone),
+        cmocka_unit_test(random_rows_are_philox_of_the_example_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

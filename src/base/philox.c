@@ -7,12 +7,12 @@ lks_philox_block lks__philox(uint64_t key, const uint32_t counter[4])
     lks_philox_block c = { { counter[0], counter[1], counter[2], counter[3] } };
 
     for (int round = 0; round < 10; round++) {
-        uint64_t p0 = (uint64_t)0xD2511F53u * c.word[0], p1 = (uint64_t)0xCD9E8D57u * c.word[2];
+        uint64_t p0 = (uint64_t)LKS_PHILOX_M0 * c.word[0], p1 = (uint64_t)LKS_PHILOX_M1 * c.word[2];
         lks_philox_block next = { { (uint32_t)(p1 >> 32) ^ c.word[1] ^ k0, (uint32_t)p1,
                                     (uint32_t)(p0 >> 32) ^ c.word[3] ^ k1, (uint32_t)p0 } };
         c = next;
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
+        k0 += LKS_PHILOX_W0;
+        k1 += LKS_PHILOX_W1;
     }
     return c;
 }

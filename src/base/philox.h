@@ -8,6 +8,12 @@
 
 #include <stdint.h>
 
+/* Multipliers and key increments of a round. */
+#define LKS_PHILOX_M0 0xD2511F53u
+#define LKS_PHILOX_M1 0xCD9E8D57u
+#define LKS_PHILOX_W0 0x9E3779B9u
+#define LKS_PHILOX_W1 0xBB67AE85u
+
 typedef struct lks_philox_block {
     uint32_t word[4];
 } lks_philox_block;

@@ -33,9 +33,10 @@ static void run(const lks_op_call *call)
     int64_t n_x = lks__type_size(call->in_type[0]), n_y = lks__type_size(call->out_type);
     const float *x = call->in[0];
     float *restrict y = call->out, *restrict one = call->scratch;
+    lks_walk w = lks__reduce_walk(&call->in_type[0]->shape, a->axes);
 
     for (int64_t i = 0; i < call->n; i++, x += n_x) {
-        lks__reduce_max_row(&call->in_type[0]->shape, a->axes, x, one);
+        lks__reduce_max_row(&w, x, one);
         for (int64_t j = 0; j < n_y; j++) y[j] = lks__max_f(y[j], one[j]);
     }
 }

@@ -32,11 +32,12 @@ static void run(const lks_op_call *call)
     int64_t n_x = lks__type_size(call->in_type[0]), n_y = lks__type_size(call->out_type);
     const float *restrict x = call->in[0];
     float *restrict y = call->out, *restrict one = call->scratch;
+    lks_walk w = lks__reduce_walk(&call->in_type[0]->shape, a->axes);
 
     for (int64_t i = 0; i < call->n; i++, x += n_x) {
         const float *restrict row = x;
         if (n_x != n_y) {
-            lks__reduce_sum_row(&call->in_type[0]->shape, a->axes, x, one);
+            lks__reduce_sum_row(&w, x, one);
             row = one;
         }
         for (int64_t j = 0; j < n_y; j++) y[j] += row[j];

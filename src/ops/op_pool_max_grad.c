@@ -14,6 +14,8 @@ static lks_status infer(const void *attrs, int n_in, const lks_type *const *in, 
 
     LKS_TRY(lks__expect_inputs("pool_max_grad", 2, n_in));
     LKS_TRY(lks__pool_check("pool_max_grad", a));
+    if (a->size[0] > INT32_MAX / (a->in[1] + 1))
+        return lks__fail(LKS_E_LIMIT, "pool_max_grad: the window is too large");
     LKS_TRY(lks__expect_image("pool_max_grad", in[0], a->in, &channels));
     LKS_TRY(lks__expect_image("pool_max_grad", in[1], a->out, &channels_d));
     if (channels != channels_d || in[0]->batched != in[1]->batched)
@@ -23,17 +25,30 @@ static lks_status infer(const void *attrs, int n_in, const lks_type *const *in, 
     return LKS_OK;
 }
 
+enum { STRIP = 64 }; /* channels at a time, so that the search vectorises */
+
 static void one_window(const lks_pool_attrs *a, int64_t channels, const float *x, lks_tap_range rows,
                        lks_tap_range columns, const float *d, float *dx)
 {
-    for (int64_t c = 0; c < channels; c++) {
-        int64_t best = (rows.begin * a->in[1] + columns.begin) * channels + c;
+    float top[STRIP];
+    int32_t place[STRIP];
+
+    for (int64_t c0 = 0; c0 < channels; c0 += STRIP) {
+        int n = channels - c0 < STRIP ? (int)(channels - c0) : STRIP;
+        int64_t first = rows.begin * a->in[1] + columns.begin;
+        for (int c = 0; c < n; c++) top[c] = x[first * channels + c0 + c];
+        for (int c = 0; c < n; c++) place[c] = 0; /* pixels after the first */
         for (int64_t iy = rows.begin; iy < rows.end; iy++)
             for (int64_t ix = columns.begin; ix < columns.end; ix++) {
-                int64_t at = (iy * a->in[1] + ix) * channels + c;
-                if (!(x[best] >= x[at] || x[best] != x[best])) best = at;
+                int32_t here = (int32_t)(iy * a->in[1] + ix - first);
+                const float *tap = x + (first + here) * channels + c0;
+                for (int c = 0; c < n; c++) {
+                    bool stays = top[c] >= tap[c] || top[c] != top[c];
+                    place[c] = stays ? place[c] : here;
+                    top[c] = stays ? top[c] : tap[c];
+                }
             }
-        dx[best] += d[c];
+        for (int c = 0; c < n; c++) dx[(first + place[c]) * channels + c0 + c] += d[c0 + c];
     }
 }
 

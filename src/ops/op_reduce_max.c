@@ -14,11 +14,11 @@ static void run(const lks_op_call *call)
 {
     const lks_reduce_attrs *a = call->attrs;
     int64_t n_x = lks__type_size(call->in_type[0]), n_y = lks__type_size(call->out_type);
+    lks_walk w = lks__reduce_walk(&call->in_type[0]->shape, a->axes);
     const float *x = call->in[0];
     float *y = call->out;
 
-    for (int64_t i = 0; i < call->n; i++)
-        lks__reduce_max_row(&call->in_type[0]->shape, a->axes, x + i * n_x, y + i * n_y);
+    for (int64_t i = 0; i < call->n; i++) lks__reduce_max_row(&w, x + i * n_x, y + i * n_y);
 }
 
 static void gradient(const lks_vjp *v)

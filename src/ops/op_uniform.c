@@ -3,6 +3,8 @@
  * Element e of the example with index i in the global batch is word e % 4 of the Philox block with key = the seed and
  * counter = { e / 4, i, step, stream }: the same on any thread, slice, replica or machine.
  */
+#include <string.h>
+
 #include "base/philox.h"
 #include "build.h"
 #include "tensor/tensor.h"
@@ -20,17 +22,46 @@ static lks_status infer(const void *attrs, int n_in, const lks_type *const *in, 
     return LKS_OK;
 }
 
+enum { BLOCKS = 8 }; /* Philox blocks side by side, so that their multiplications vectorise */
+
+/* Words of BLOCKS blocks from `block` on: word w of block b at out[4 * b + w]. As lks__philox. */
+static void draw(uint64_t seed, uint32_t block, uint32_t example, uint32_t step, uint32_t stream, float out[4 * BLOCKS])
+{
+    uint32_t c0[BLOCKS], c1[BLOCKS], c2[BLOCKS], c3[BLOCKS], k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+
+    for (int b = 0; b < BLOCKS; b++) {
+        c0[b] = block + (uint32_t)b;
+        c1[b] = example;
+        c2[b] = step;
+        c3[b] = stream;
+    }
+    for (int round = 0; round < 10; round++, k0 += LKS_PHILOX_W0, k1 += LKS_PHILOX_W1)
+        for (int b = 0; b < BLOCKS; b++) {
+            uint64_t p0 = (uint64_t)LKS_PHILOX_M0 * c0[b], p1 = (uint64_t)LKS_PHILOX_M1 * c2[b];
+            c0[b] = (uint32_t)(p1 >> 32) ^ c1[b] ^ k0;
+            c1[b] = (uint32_t)p1;
+            c2[b] = (uint32_t)(p0 >> 32) ^ c3[b] ^ k1;
+            c3[b] = (uint32_t)p0;
+        }
+    for (int b = 0; b < BLOCKS; b++) {
+        out[4 * b] = lks__unit_float(c0[b]);
+        out[4 * b + 1] = lks__unit_float(c1[b]);
+        out[4 * b + 2] = lks__unit_float(c2[b]);
+        out[4 * b + 3] = lks__unit_float(c3[b]);
+    }
+}
+
 static void run(const lks_op_call *call)
 {
     const lks_uniform_attrs *a = call->attrs;
     int64_t size = lks__type_size(call->out_type);
-    float *y = call->out;
+    float *y = call->out, numbers[4 * BLOCKS];
 
     for (int64_t i = 0; i < call->n; i++, y += size)
-        for (int64_t e = 0; e < size; e += 4) {
-            uint32_t counter[4] = { (uint32_t)(e / 4), (uint32_t)(call->first + i), call->step, a->stream };
-            lks_philox_block block = lks__philox(call->seed, counter);
-            for (int64_t k = 0; k < 4 && e + k < size; k++) y[e + k] = lks__unit_float(block.word[k]);
+        for (int64_t e = 0; e < size; e += 4 * BLOCKS) {
+            int64_t n = size - e < 4 * BLOCKS ? size - e : 4 * BLOCKS;
+            draw(call->seed, (uint32_t)(e / 4), (uint32_t)(call->first + i), call->step, a->stream, numbers);
+            memcpy(y + e, numbers, (size_t)n * sizeof *y);
         }
 }
 

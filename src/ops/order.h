@@ -13,16 +13,16 @@ enum { LKS_LANES = 16 };
 
 static inline float lks__tree_sum16(float lane[LKS_LANES])
 {
-    for (int half = LKS_LANES / 2; half > 0; half /= 2)
-        for (int l = 0; l < half; l++) lane[l] += lane[l + half];
-    return lane[0];
+    for (int l = 0; l < 8; l++) lane[l] += lane[l + 8];
+    for (int l = 0; l < 4; l++) lane[l] += lane[l + 4];
+    return (lane[0] + lane[2]) + (lane[1] + lane[3]);
 }
 
 static inline float lks__tree_max16(float lane[LKS_LANES])
 {
-    for (int half = LKS_LANES / 2; half > 0; half /= 2)
-        for (int l = 0; l < half; l++) lane[l] = lks__max_f(lane[l], lane[l + half]);
-    return lane[0];
+    for (int l = 0; l < 8; l++) lane[l] = lks__max_f(lane[l], lane[l + 8]);
+    for (int l = 0; l < 4; l++) lane[l] = lks__max_f(lane[l], lane[l + 4]);
+    return lks__max_f(lks__max_f(lane[0], lane[2]), lks__max_f(lane[1], lane[3]));
 }
 
 static inline float lks__sum16(const float *x, int64_t n)

@@ -3,22 +3,17 @@
  * Order. Axes of size 1 are left out and neighbours of the same kind (reduced, kept) merged. If the innermost axis is then
  * reduced, its runs are joined by 16 lanes (order.h) and the runs of one output element one after the other, in
  * row-major order, to +0 (-inf). If it is kept, each output element takes its elements one after the other.
+ *
+ * The two innermost axes are one tight loop: rows of a matrix that are summed across (columns) or along (runs). Columns go
+ * in strips of 16 that stay in registers.
  */
 #include "reduce.h"
 
 #include "order.h"
 
-typedef struct walk {
-    int n; /* merged axes */
-    int64_t dim[LKS_MAX_RANK + 1];
-    bool reduced[LKS_MAX_RANK + 1];
-    int64_t stride[LKS_MAX_RANK + 1]; /* in the output; 0 where reduced */
-    int64_t kept;                     /* elements of the output */
-} walk;
-
-static walk plan(const lks_shape *shape, uint32_t axes)
+lks_walk lks__reduce_walk(const lks_shape *shape, uint32_t axes)
 {
-    walk w = { .n = 0, .kept = 1 };
+    lks_walk w = { .n = 0, .kept = 1 };
 
     for (int i = 0; i < shape->rank; i++) {
         bool reduced = (axes >> i & 1) != 0;
@@ -41,36 +36,69 @@ static walk plan(const lks_shape *shape, uint32_t axes)
     return w;
 }
 
-typedef void join_fn(bool reduced, int64_t n, const float *x, float *y);
+/* A matrix of rows x columns is joined to y: y[c] over the rows, or y[r] along the row. */
+typedef void join_fn(int64_t rows, int64_t columns, const float *x, float *y);
 
-static void join_sum(bool reduced, int64_t n, const float *restrict x, float *restrict y)
+static void sum_columns(int64_t rows, int64_t columns, const float *restrict x, float *restrict y)
 {
-    if (reduced) {
-        *y += lks__sum16(x, n);
-        return;
+    int64_t c = 0;
+
+    for (; c + 16 <= columns; c += 16) {
+        float sum[16];
+        for (int l = 0; l < 16; l++) sum[l] = y[c + l];
+        for (int64_t r = 0; r < rows; r++)
+            for (int l = 0; l < 16; l++) sum[l] += x[r * columns + c + l];
+        for (int l = 0; l < 16; l++) y[c + l] = sum[l];
     }
-    for (int64_t i = 0; i < n; i++) y[i] += x[i];
+    for (; c + 4 <= columns; c += 4) {
+        float sum[4];
+        for (int l = 0; l < 4; l++) sum[l] = y[c + l];
+        for (int64_t r = 0; r < rows; r++)
+            for (int l = 0; l < 4; l++) sum[l] += x[r * columns + c + l];
+        for (int l = 0; l < 4; l++) y[c + l] = sum[l];
+    }
+    for (; c < columns; c++) {
+        float sum = y[c];
+        for (int64_t r = 0; r < rows; r++) sum += x[r * columns + c];
+        y[c] = sum;
+    }
 }
 
-static void join_max(bool reduced, int64_t n, const float *restrict x, float *restrict y)
+static void sum_runs(int64_t rows, int64_t columns, const float *restrict x, float *restrict y)
 {
-    if (reduced) {
-        *y = lks__max_f(*y, lks__max16(x, n));
-        return;
-    }
-    for (int64_t i = 0; i < n; i++) y[i] = lks__max_f(y[i], x[i]);
+    for (int64_t r = 0; r < rows; r++) y[r] += lks__sum16(x + r * columns, columns);
 }
 
-/* Runs of the innermost axis in memory order. */
-static void run_walk(const walk *w, const float *x, float *y, join_fn *join)
+static void max_columns(int64_t rows, int64_t columns, const float *restrict x, float *restrict y)
 {
-    int64_t at[LKS_MAX_RANK + 1] = { 0 }, runs = 1;
-    int last = w->n - 1;
+    int64_t c = 0;
 
-    for (int i = 0; i < last; i++) runs *= w->dim[i];
-    for (; runs > 0; runs--, x += w->dim[last]) {
-        join(w->reduced[last], w->dim[last], x, y);
-        for (int i = last - 1; i >= 0; i--) {
+    for (; c + 4 <= columns; c += 4) {
+        float top[4];
+        for (int l = 0; l < 4; l++) top[l] = y[c + l];
+        for (int64_t r = 0; r < rows; r++)
+            for (int l = 0; l < 4; l++) top[l] = lks__max_f(top[l], x[r * columns + c + l]);
+        for (int l = 0; l < 4; l++) y[c + l] = top[l];
+    }
+    for (; c < columns; c++)
+        for (int64_t r = 0; r < rows; r++) y[c] = lks__max_f(y[c], x[r * columns + c]);
+}
+
+static void max_runs(int64_t rows, int64_t columns, const float *restrict x, float *restrict y)
+{
+    for (int64_t r = 0; r < rows; r++) y[r] = lks__max_f(y[r], lks__max16(x + r * columns, columns));
+}
+
+/* The matrices of the two innermost axes in memory order. */
+static void run_walk(const lks_walk *w, const float *x, float *y, join_fn *columns, join_fn *runs)
+{
+    int64_t at[LKS_MAX_RANK + 1] = { 0 }, last = w->dim[w->n - 1], before = w->n > 1 ? w->dim[w->n - 2] : 1, count = 1;
+    join_fn *join = w->reduced[w->n - 1] ? runs : columns;
+
+    for (int i = 0; i < w->n - 2; i++) count *= w->dim[i];
+    for (; count > 0; count--, x += before * last) {
+        join(before, last, x, y);
+        for (int i = w->n - 3; i >= 0; i--) {
             y += w->stride[i];
             if (++at[i] < w->dim[i]) break;
             y -= w->stride[i] * w->dim[i];
@@ -79,20 +107,16 @@ static void run_walk(const walk *w, const float *x, float *y, join_fn *join)
     }
 }
 
-void lks__reduce_sum_row(const lks_shape *shape, uint32_t axes, const float *x, float *y)
+void lks__reduce_sum_row(const lks_walk *w, const float *x, float *y)
 {
-    walk w = plan(shape, axes);
-
-    for (int64_t i = 0; i < w.kept; i++) y[i] = 0.0f;
-    run_walk(&w, x, y, join_sum);
+    for (int64_t i = 0; i < w->kept; i++) y[i] = 0.0f;
+    run_walk(w, x, y, sum_columns, sum_runs);
 }
 
-void lks__reduce_max_row(const lks_shape *shape, uint32_t axes, const float *x, float *y)
+void lks__reduce_max_row(const lks_walk *w, const float *x, float *y)
 {
-    walk w = plan(shape, axes);
-
-    for (int64_t i = 0; i < w.kept; i++) y[i] = -LKS_INFINITY_F;
-    run_walk(&w, x, y, join_max);
+    for (int64_t i = 0; i < w->kept; i++) y[i] = -LKS_INFINITY_F;
+    run_walk(w, x, y, max_columns, max_runs);
 }
 
 lks_shape lks__reduce_keep_shape(const lks_shape *in, uint32_t axes)
