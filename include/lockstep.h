@@ -12,6 +12,7 @@
 #include "lockstep/ops.h"
 #include "lockstep/optimizers.h"
 #include "lockstep/status.h"
+#include "lockstep/strategy.h"
 #include "lockstep/tensor.h"
 
 #endif

@@ -66,7 +66,8 @@ static void build(net *n, const lks_compile_spec *how)
     wrt[0] = lks__graph_variable(n->trace.graph, n->w1);
     wrt[1] = lks__graph_variable(n->trace.graph, n->w2);
     assert_int_equal(lks__graph_gradients(n->loss, 2, wrt, grads), LKS_OK);
-    lks_node m = lks_ops_add(lks_ops_multiply(lks__graph_variable(n->trace.graph, n->m), lks_ops_number(x, 0.9)), grads[1]);
+    lks_node m = lks_ops_add(lks_ops_multiply(lks__graph_variable(n->trace.graph, n->m), lks_ops_number(x, 0.9)),
+                             grads[1]);
     lks__trace_assign(&n->trace, n->w1, lks_ops_subtract(wrt[0], lks_ops_multiply(grads[0], lks_ops_number(x, 0.1))));
     lks__trace_assign(&n->trace, n->m, m);
     lks__trace_assign(&n->trace, n->w2, lks_ops_subtract(wrt[1], lks_ops_multiply(m, lks_ops_number(x, 0.1))));
@@ -115,12 +116,15 @@ static void threads_slices_and_replicas_do_not_show(void **state)
     static const struct {
         int threads, replicas;
         const char *slice;
-    } t[] = { { 1, 1, "1" }, { 2, 1, "3" }, { 3, 1, "100" }, { 5, 1, NULL }, { 16, 1, "2" }, { 2, 2, NULL }, { 3, 3, "1" }, { 4, 4, NULL } };
+    } t[] = { { 1, 1, "1" },  { 2, 1, "3" },  { 3, 1, "100" }, { 5, 1, NULL },
+              { 16, 1, "2" }, { 2, 2, NULL }, { 3, 3, "1" },   { 4, 4, NULL } };
     float w1[IN * HIDDEN], w2[HIDDEN * OUT], v1[IN * HIDDEN], v2[HIDDEN * OUT];
 
     (void)state;
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
-        lks_compile_spec spec = { .threads = t[i].threads, .replicas = t[i].replicas, .virtual_shards = 16, .isa = lks__isa_choose() };
+        lks_compile_spec spec = {
+            .threads = t[i].threads, .replicas = t[i].replicas, .virtual_shards = 16, .isa = lks__isa_choose()
+        };
         if (t[i].slice != NULL) setenv("LOCKSTEP_SLICE", t[i].slice, 1);
         else unsetenv("LOCKSTEP_SLICE");
         train(&spec, i == 0 ? w1 : v1, i == 0 ? w2 : v2);

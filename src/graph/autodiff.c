@@ -9,7 +9,7 @@
 
 typedef struct reverse {
     lks_graph *graph;
-    bool *wanted;     /* leads to one of wrt */
+    bool *wanted; /* leads to one of wrt */
     lks_node *grads;
 } reverse;
 

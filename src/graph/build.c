@@ -103,7 +103,7 @@ lks_status lks__build_axes(const char *op, lks_node x, size_t n, const int64_t *
         return LKS_OK;
     }
     for (size_t i = 0; i < n; i++) {
-        int64_t k;
+        int64_t k = 0;
         LKS_TRY(lks__build_axis(op, x, axes[i], 0, &k));
         if (k < 0 ? all : (m >> k & 1) != 0)
             return lks__fail(LKS_E_ARG, "%s: axis %lld is listed twice", op, (long long)axes[i]);

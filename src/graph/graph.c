@@ -80,7 +80,8 @@ static lks_graph_node *add_node(lks_graph *g)
 }
 
 /* Copies op, attributes and inputs; the node is not yet in the list. */
-static bool fill_node(lks_graph *g, lks_graph_node *n, const lks_op *op, const void *attrs, int n_in, const lks_node *in)
+static bool fill_node(lks_graph *g, lks_graph_node *n, const lks_op *op, const void *attrs, int n_in,
+                      const lks_node *in)
 {
     size_t count = n_in > 0 ? (size_t)n_in : 1;
 
@@ -103,8 +104,7 @@ static lks_status check_inputs(lks_graph *g, const lks_op *op, int n_in, const l
     for (int i = 0; i < n_in; i++) {
         if (in[i].graph == g && in[i].id >= 0) continue;
         if (in[i].graph == g) return g->error.code ? g->error.code : LKS_E_ARG;
-        if (!lks__node_ok(in[i]))
-            return lks__fail(LKS_E_ARG, "%s: input %d is an absent node", op->name, i);
+        if (!lks__node_ok(in[i])) return lks__fail(LKS_E_ARG, "%s: input %d is an absent node", op->name, i);
         return lks__fail(LKS_E_ARG, "%s: input %d belongs to another graph", op->name, i);
     }
     return LKS_OK;
@@ -117,8 +117,10 @@ lks_node lks__node_create(lks_graph *g, const lks_op *op, const void *attrs, int
 
     if (g == NULL) return lks__no_node;
     if (g->kind != LKS_GRAPH_OPS)
-        return lks__node_fail(g, lks__fail(LKS_E_UNSUPPORTED, "%s: graph operations work inside layers, losses and metrics; "
-                                           "between layers use a layer (lks_lambda takes a function of yours)", op->name));
+        return lks__node_fail(g, lks__fail(LKS_E_UNSUPPORTED,
+                                           "%s: graph operations work inside layers, losses and metrics; "
+                                           "between layers use a layer (lks_lambda takes a function of yours)",
+                                           op->name));
     if (g->error.code != LKS_OK) return (lks_node){ g, -1 };
     status = check_inputs(g, op, n_in, in);
     if (status != LKS_OK) return lks__node_fail(g, status);

@@ -13,12 +13,12 @@ typedef struct lks_assignment {
 
 typedef struct lks_trace {
     lks_graph *graph;
-    bool training;      /* fit and train_on_batch; false for evaluate and predict */
+    bool training; /* fit and train_on_batch; false for evaluate and predict */
     int replicas;
     lks_node iterations; /* optimizer.iterations before this step, float32 scalar input; no node outside training */
     lks_assignment *assignments;
     size_t n_assignments, assignments_capacity;
-    lks_node *losses;   /* shared scalars: regularizers, activity losses, add_loss */
+    lks_node *losses; /* shared scalars: regularizers, activity losses, add_loss */
     size_t n_losses, losses_capacity;
 } lks_trace;
 

@@ -20,7 +20,7 @@ typedef struct lks_kernel {
 
 typedef struct lks_kernel_set {
     lks_isa isa;
-    const lks_kernel *kernels;  /* first applicable wins; ended by op == NULL */
+    const lks_kernel *kernels; /* first applicable wins; ended by op == NULL */
     const lks_ew_fn *elementwise;
     /* acc[i] += x[i]; and max; and whether all are finite */
     void (*add)(float *acc, const float *x, int64_t n);

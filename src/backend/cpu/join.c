@@ -65,7 +65,8 @@ static const float *find_node(const join_work *w, int level, int index)
         const cpu_lane *lane = &w->exe->lanes[l];
         if (w->replica >= 0 && lane->replica != w->replica) continue;
         for (int i = 0; i < lane->n_nodes; i++)
-            if (lane->nodes[i].level == level && lane->nodes[i].index == index) return lane->buffers[lane->nodes[i].buffer];
+            if (lane->nodes[i].level == level && lane->nodes[i].index == index)
+                return lane->buffers[lane->nodes[i].buffer];
     }
     return NULL;
 }

@@ -12,7 +12,8 @@ int cpu_default_shards(const lks_executable *exe)
     double work = exe->flop_per_example * (double)exe->max_batch, join = 0;
     int shards = MAX_SHARDS, least;
 
-    for (int p = 0; p < exe->n_phases; p++) join += 6.0 * (double)(exe->phases[p].sum_floats + exe->phases[p].max_floats);
+    for (int p = 0; p < exe->n_phases; p++)
+        join += 6.0 * (double)(exe->phases[p].sum_floats + exe->phases[p].max_floats);
     while (shards > 1 && (double)shards * join > 0.05 * work) shards /= 2;
     least = exe->max_batch >= 4 ? 4 : exe->max_batch >= 2 ? 2 : 1; /* work for a few threads, whatever it costs */
     if (shards < least) shards = least;
@@ -59,7 +60,8 @@ static lks_status make_lane(lks_executable *exe, cpu_lane *lane, size_t arena_by
     for (int b = 0; b < lane->n_buffers; b++) {
         lane->buffers[b] = lks__aligned_calloc(exe->accumulator_floats * sizeof(float));
         if (lane->buffers[b] == NULL)
-            return lks__fail(LKS_E_NOMEM, "no memory for %zu bytes of gradients", exe->accumulator_floats * sizeof(float));
+            return lks__fail(LKS_E_NOMEM, "no memory for %zu bytes of gradients",
+                             exe->accumulator_floats * sizeof(float));
     }
     return LKS_OK;
 }

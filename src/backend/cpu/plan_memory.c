@@ -264,8 +264,10 @@ lks_status cpu_plan_memory(lks_executable *exe, const lks_compile_spec *spec)
     place_accumulators(exe);
     exe->shards = spec->virtual_shards > 0 ? spec->virtual_shards : cpu_default_shards(exe);
     if (exe->shards < exe->replicas)
-        return lks__fail(LKS_E_LIMIT, "%d replicas, but only %d virtual shards: use at most as many replicas as shards, or set "
-                         "virtual_shards", exe->replicas, exe->shards);
+        return lks__fail(LKS_E_LIMIT,
+                         "%d replicas, but only %d virtual shards: use at most as many replicas as shards, or set "
+                         "virtual_shards",
+                         exe->replicas, exe->shards);
     items = lks__calloc(exe->n_nodes + 1, sizeof *items + sizeof(bool));
     if (items == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a plan");
     status = place_full(exe, items);

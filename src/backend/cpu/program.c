@@ -61,7 +61,7 @@ typedef struct builder {
     size_t n;
     const int64_t *members, *outs;
     size_t n_out;
-    int *reg_of;            /* member number -> register */
+    int *reg_of; /* member number -> register */
     int64_t inputs[EW_MAX_INPUTS];
     int input_reg[EW_MAX_INPUTS];
 } builder;

@@ -28,8 +28,8 @@ typedef enum ew_load_kind {
 typedef struct ew_load {
     ew_load_kind kind;
     int input, reg;
-    bool bytes;                     /* elements of 1 byte */
-    int n_dims;                     /* collapsed iteration space, outermost (rows) first */
+    bool bytes; /* elements of 1 byte */
+    int n_dims; /* collapsed iteration space, outermost (rows) first */
     int64_t dim[EW_MAX_DIMS], stride[EW_MAX_DIMS];
 } ew_load;
 
@@ -50,8 +50,8 @@ struct ew_program {
     ew_register *registers;
     bool *input_bytes, *output_bytes; /* 1-byte elements */
     int n_inputs, n_outputs;
-    int period;                       /* least common multiple of the periods of constant loads */
-    int block;                        /* elements, a multiple of period */
+    int period; /* least common multiple of the periods of constant loads */
+    int block;  /* elements, a multiple of period */
 };
 
 #endif
