@@ -15,7 +15,7 @@ lockstep=build/release/lockstep
 [ -x $lockstep ] || { say "This version has no command yet (cli/ is empty)."; exit 1; }
 
 if [ -f scripts/get_mnist.sh ]; then
-    sh scripts/get_mnist.sh
+    sh scripts/get_mnist.sh || say "The library will say which data it uses."
 fi
 
 say ""
