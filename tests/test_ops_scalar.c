@@ -63,6 +63,7 @@ static const function functions[] = {
     { "log1p", lks__log1p_f, log1p, 0.51, INFINITY },
     { "softplus", lks__softplus_f, softplus, 0.51, INFINITY },
     { "erf", lks__erf_f, erf, 1.5, INFINITY },
+    { "erfc", lks__erfc_f, erfc, 1.0, INFINITY },
     { "sin", lks__sin_f, sin, 0.51, 0x1p49f },
     { "cos", lks__cos_f, cos, 0.51, 0x1p49f },
     { "rsqrt", lks__rsqrt_f, rsqrt, 1.5, INFINITY },

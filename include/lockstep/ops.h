@@ -67,6 +67,7 @@ LKS_API lks_node lks_ops_tanh(lks_node x);
 LKS_API lks_node lks_ops_sigmoid(lks_node x);
 LKS_API lks_node lks_ops_softplus(lks_node x);
 LKS_API lks_node lks_ops_erf(lks_node x);
+LKS_API lks_node lks_ops_erfc(lks_node x); /* 1 - erf(x), exact where that is small */
 LKS_API lks_node lks_ops_sin(lks_node x);
 LKS_API lks_node lks_ops_cos(lks_node x);
 LKS_API lks_node lks_ops_floor(lks_node x);

@@ -169,6 +169,11 @@ lks_node lks_ops_erf(lks_node x)
     return unary_float(&lks__op_erf, x);
 }
 
+lks_node lks_ops_erfc(lks_node x)
+{
+    return unary_float(&lks__op_erfc, x);
+}
+
 lks_node lks_ops_sin(lks_node x)
 {
     return unary_float(&lks__op_sin, x);

@@ -98,10 +98,13 @@ static lks_node elu(const act_options *o, lks_node x)
     return elu_of(x, o->alpha);
 }
 
+/* Unlike elu's, its gradient at 0 is that of the positive side. */
 static lks_node selu(const act_options *o, lks_node x)
 {
+    lks_node positive = lks_ops_greater_equal(x, num(x, 0));
+
     (void)o;
-    return scaled(elu_of(x, 1.6732632423543772), 1.0507009873554805);
+    return scaled(lks_ops_where(positive, x, expm1_below(x, 1.6732632423543772, 1)), 1.0507009873554805);
 }
 
 static lks_node celu(const act_options *o, lks_node x)
@@ -152,15 +155,12 @@ static lks_node log_softmax(const act_options *o, lks_node x)
 
 static lks_node gelu(const act_options *o, lks_node x)
 {
-    lks_node inner;
+    lks_node half = scaled(x, 0.5), cube;
 
-    if (o->approximate == LKS_TRUE) {
-        lks_node cube = lks_ops_multiply(lks_ops_square(x), x);
-        inner = lks_ops_tanh(scaled(lks_ops_add(x, scaled(cube, 0.044715)), 0.79788456080286536));
-    } else {
-        inner = lks_ops_erf(scaled(x, 0.70710678118654752));
-    }
-    return lks_ops_multiply(scaled(x, 0.5), shifted(inner, 1));
+    if (o->approximate != LKS_TRUE) return lks_ops_multiply(half, lks_ops_erfc(scaled(x, -0.70710678118654752)));
+    cube = lks_ops_multiply(lks_ops_square(x), x);
+    cube = lks_ops_tanh(scaled(lks_ops_add(x, scaled(cube, 0.044715)), 0.79788456080286536));
+    return lks_ops_multiply(half, shifted(cube, 1));
 }
 
 static lks_node silu(const act_options *o, lks_node x)
@@ -253,8 +253,11 @@ static lks_node sparse_plus(const act_options *o, lks_node x)
 
 static lks_node sparse_sigmoid(const act_options *o, lks_node x)
 {
+    lks_node middle = scaled(shifted(x, 1), 0.5), upper = lks_ops_greater_equal(x, num(x, 1));
+
     (void)o;
-    return lks_ops_clip(scaled(shifted(x, 1), 0.5), 0, 1);
+    middle = lks_ops_where(upper, num(x, 1), middle);
+    return lks_ops_where(lks_ops_less_equal(x, num(x, -1)), num(x, 0), middle);
 }
 
 static lks_node threshold(const act_options *o, lks_node x)

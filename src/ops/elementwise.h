@@ -27,7 +27,7 @@ typedef enum lks_ew_code {
     LKS_EW_TANH,
     LKS_EW_SIGMOID,
     LKS_EW_SOFTPLUS,
-    LKS_EW_ERF,
+    LKS_EW_ERF, LKS_EW_ERFC,
     LKS_EW_SIN,
     LKS_EW_COS,
     LKS_EW_FLOOR,

@@ -46,6 +46,7 @@ LKS_EW_F1(ew_tanh, lks__tanh_f(a[i]))
 LKS_EW_F1(ew_sigmoid, lks__sigmoid_f(a[i]))
 LKS_EW_F1(ew_softplus, lks__softplus_f(a[i]))
 LKS_EW_F1(ew_erf, lks__erf_f(a[i]))
+LKS_EW_F1(ew_erfc, lks__erfc_f(a[i]))
 LKS_EW_F1(ew_sin, lks__sin_f(a[i]))
 LKS_EW_F1(ew_cos, lks__cos_f(a[i]))
 LKS_EW_F1(ew_floor, lks__floor_f(a[i]))
@@ -112,6 +113,7 @@ const lks_ew_fn LKS_EW_NAME[LKS_EW_COUNT] = {
     [LKS_EW_SIGMOID] = ew_sigmoid,
     [LKS_EW_SOFTPLUS] = ew_softplus,
     [LKS_EW_ERF] = ew_erf,
+    [LKS_EW_ERFC] = ew_erfc,
     [LKS_EW_SIN] = ew_sin,
     [LKS_EW_COS] = ew_cos,
     [LKS_EW_FLOOR] = ew_floor,

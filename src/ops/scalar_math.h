@@ -3,8 +3,8 @@
  * No call into libm, no branch (selects only), explicit fused multiply-adds: so a loop over any of these vectorises,
  * and gives the same bits in plain C, AVX2, AVX-512 and NEON. Polynomials are our own minimax fits (Remez with the
  * coefficients rounded one after the other). The float functions are within about 1 ulp of the exact value over
- * the whole range, subnormal results included (tanh 1.5, sigmoid 2.5); expm1, log1p, softplus, power, sin and cos go through
- * double. tests/test_ops_scalar.c measures this.
+ * the whole range, subnormal results included (tanh 1.5, sigmoid 2.5); expm1, log1p, softplus, power, erfc, sin and cos go
+ * through double. tests/test_ops_scalar.c measures this.
  *
  * The sign and payload of a NaN is not part of the contract.
  */
@@ -159,9 +159,9 @@ static inline float lks__expm1_f(float x)
 
 static inline float lks__sigmoid_f(float x)
 {
-    float e = lks__exp_f(-__builtin_fabsf(x));
+    float e = lks__exp_f(-__builtin_fabsf(x)), small = e / (1.0f + e);
 
-    return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
+    return x < 0.0f ? small : 1.0f - small; /* so that y (1 - y) keeps its digits near 1 */
 }
 
 static inline float lks__tanh_f(float x)
@@ -286,6 +286,30 @@ static inline float lks__erf_f(float x)
     g = lks__fma_f(g, c, -0x1.212540p+0f);
     g = lks__fma_f(g, c, 0x1.5ceb8ep-13f);
     return __builtin_copysignf(a < 0.9f ? lks__fma_f(a, p, a) : 1.0f - lks__exp_f(g), x);
+}
+
+/* erfc(z) = e^-z^2 times a polynomial in (z - 2) / (z + 2), in double: no digits are lost where erf is near 1. */
+static inline float lks__erfc_f(float x)
+{
+    double z = (double)__builtin_fabsf(x), c = z > 10.5 ? 10.5 : z, t = (c - 2.0) / (c + 2.0);
+    double scale, part = lks__exp_parts(-c * c, &scale), p = -0x1.1543f699a388ap-17, y;
+
+    p = lks__fma_d(p, t, -0x1.86f755292867bp-16);
+    p = lks__fma_d(p, t, 0x1.8d035484ad019p-16);
+    p = lks__fma_d(p, t, 0x1.6666f3731e99bp-13);
+    p = lks__fma_d(p, t, 0x1.7961889c1bacep-15);
+    p = lks__fma_d(p, t, -0x1.0114230b55c61p-10);
+    p = lks__fma_d(p, t, -0x1.bc4f5db0d41c5p-11);
+    p = lks__fma_d(p, t, 0x1.ca91f0239c0dap-8);
+    p = lks__fma_d(p, t, 0x1.e94859eef4f69p-9);
+    p = lks__fma_d(p, t, -0x1.437f06623cf8ep-4);
+    p = lks__fma_d(p, t, 0x1.eeea7d8405364p-3);
+    p = lks__fma_d(p, t, -0x1.b57034f702d6dp-2);
+    p = lks__fma_d(p, t, 0x1.058671b580a9ep-2);
+    y = p * lks__fma_d(scale, part, scale);
+    y = z > 10.5 ? 0.0 : y;
+    y = x < 0.0f ? 2.0 - y : y;
+    return x == x ? (float)y : x;
 }
 
 /* ---- sine and cosine ---- */
