@@ -1,0 +1,112 @@
+/* history.c - what fit remembers: values per epoch, keys in order of first appearance. */
+#include "history.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+typedef struct series {
+    char *key;
+    double *values;
+    size_t n, capacity;
+} series;
+
+struct lks_history {
+    series *series;
+    size_t n, capacity;
+    int64_t *epochs;
+    double *seconds;
+    size_t n_epochs, epochs_capacity, seconds_capacity;
+};
+
+lks_status lks__history_create(lks_history **out)
+{
+    *out = lks__calloc(1, sizeof **out);
+    return *out != NULL ? LKS_OK : lks__fail(LKS_E_NOMEM, "no memory for a history");
+}
+
+void lks_history_release(lks_history *h)
+{
+    if (h == NULL) return;
+    for (size_t i = 0; i < h->n; i++) {
+        lks__free(h->series[i].key);
+        lks__free(h->series[i].values);
+    }
+    lks__free(h->series);
+    lks__free(h->epochs);
+    lks__free(h->seconds);
+    lks__free(h);
+}
+
+static lks_status find_or_add(lks_history *h, const char *key, series **out)
+{
+    for (size_t i = 0; i < h->n; i++)
+        if (strcmp(h->series[i].key, key) == 0) {
+            *out = &h->series[i];
+            return LKS_OK;
+        }
+    LKS_TRY(lks__grow(&h->series, &h->capacity, h->n + 1, sizeof *h->series));
+    h->series[h->n] = (series){ .key = lks__strdup(key) };
+    if (h->series[h->n].key == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a history");
+    *out = &h->series[h->n++];
+    return LKS_OK;
+}
+
+lks_status lks__history_add(lks_history *h, int64_t epoch, double seconds, const lks_logs *logs)
+{
+    LKS_TRY(lks__grow(&h->epochs, &h->epochs_capacity, h->n_epochs + 1, sizeof *h->epochs));
+    LKS_TRY(lks__grow(&h->seconds, &h->seconds_capacity, h->n_epochs + 1, sizeof *h->seconds));
+    for (size_t i = 0; i < logs->n; i++) {
+        series *s;
+        LKS_TRY(find_or_add(h, logs->items[i].name, &s));
+        LKS_TRY(lks__grow(&s->values, &s->capacity, s->n + 1, sizeof *s->values));
+        s->values[s->n++] = logs->items[i].value;
+    }
+    h->epochs[h->n_epochs] = epoch;
+    h->seconds[h->n_epochs++] = seconds;
+    return LKS_OK;
+}
+
+size_t lks_history_epochs(const lks_history *history)
+{
+    return history != NULL ? history->n_epochs : 0;
+}
+
+size_t lks_history_n_keys(const lks_history *history)
+{
+    return history != NULL ? history->n : 0;
+}
+
+const char *lks_history_key(const lks_history *history, size_t i)
+{
+    return history != NULL && i < history->n ? history->series[i].key : NULL;
+}
+
+const double *lks_history_values(const lks_history *history, const char *key, size_t *n)
+{
+    for (size_t i = 0; history != NULL && i < history->n; i++)
+        if (strcmp(history->series[i].key, key) == 0) {
+            *n = history->series[i].n;
+            return history->series[i].values;
+        }
+    *n = 0;
+    return NULL;
+}
+
+int64_t lks_history_epoch(const lks_history *history, size_t i)
+{
+    return i < history->n_epochs ? history->epochs[i] : -1;
+}
+
+double lks_history_seconds(const lks_history *history, size_t i)
+{
+    return i < history->n_epochs ? history->seconds[i] : NAN;
+}
+
+double lks_logs_get(const lks_logs *logs, const char *name)
+{
+    for (size_t i = 0; i < logs->n; i++)
+        if (strcmp(logs->items[i].name, name) == 0) return logs->items[i].value;
+    return NAN;
+}
