@@ -60,11 +60,11 @@ typedef struct lks_plan_report {
 } lks_plan_report;
 void lks__executable_report(const lks_executable *exe, lks_plan_report *out);
 
-/* Per instruction: time, flop, bytes. For `lockstep bench --roofline`. */
+/* Per instruction of one step: time, flop, bytes read and written. For `lockstep bench --roofline`. Runs `repeats` steps (which
+ * assign, as any step); the executable must have been compiled for one thread. */
 typedef struct lks_profile_row {
-    char name[96];
+    char name[96];   /* kernel and scope */
     double seconds, flop, bytes;
-    int64_t calls;
 } lks_profile_row;
 lks_status lks__executable_profile(lks_executable *exe, const lks_run_args *args, int repeats, lks_profile_row **rows,
                                    size_t *n_rows); /* rows freed with lks__free */

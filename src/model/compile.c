@@ -85,6 +85,18 @@ static lks_status next_piece(const char **rest, char separator, char **out)
     return LKS_OK;
 }
 
+static lks_status named_metric(const char *spec, lks_metric **out)
+{
+    *out = lks_metric_named(spec);
+    return lks__metric_status(*out);
+}
+
+static lks_status named_loss(const char *spec, lks_loss **out)
+{
+    *out = lks_loss_named(spec);
+    return lks__loss_status(*out);
+}
+
 static lks_status add_metric_list(lks_compiled *c, bool weighted, size_t output, const char *names)
 {
     const char *rest = names;
@@ -93,8 +105,9 @@ static lks_status add_metric_list(lks_compiled *c, bool weighted, size_t output,
         char *name = NULL;
         lks_metric *metric = NULL;
         lks_status status = next_piece(&rest, ',', &name);
-        if (status == LKS_OK) status = lks__metric_from_spec(name, &metric);
+        if (status == LKS_OK) status = named_metric(name, &metric);
         lks__free(name);
+        if (status != LKS_OK) lks_metric_release(metric);
         LKS_TRY(status);
         LKS_TRY(lks__compiled_add_metric(c, weighted, output, metric));
     }
@@ -131,11 +144,11 @@ static lks_status add_losses(lks_model *m, lks_compiled *c, const char *text)
         char *name = NULL;
         lks_status status;
         if (!each) {
-            LKS_TRY(lks__loss_from_spec(text, &c->losses[i]));
+            LKS_TRY(named_loss(text, &c->losses[i]));
             continue;
         }
         LKS_TRY(next_piece(&rest, ';', &name));
-        status = *name != '\0' ? lks__loss_from_spec(name, &c->losses[i]) : LKS_OK;
+        status = *name != '\0' ? named_loss(name, &c->losses[i]) : LKS_OK;
         lks__free(name);
         LKS_TRY(status);
     }
@@ -251,12 +264,12 @@ lks_status lks_compile_with(lks_model *model, const lks_compile_options *options
 {
     lks_compile_options o = { 0 };
     lks_optimizer *optimizer = NULL;
-    lks_status status = LKS_OK;
+    lks_status status;
 
     if (options != NULL) memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
     if (o.optimizer_object != NULL) optimizer = o.optimizer_object;
-    else status = lks__optimizer_from_spec(o.optimizer != NULL ? o.optimizer : "rmsprop", &optimizer);
-    if (status == LKS_OK) status = settle(model, &o, optimizer);
+    else optimizer = lks_optimizer_named(o.optimizer != NULL ? o.optimizer : "rmsprop");
+    status = settle(model, &o, optimizer);
     lks_loss_release(o.loss_object);
     lks_metric_release(o.metric_object);
     return status == LKS_OK ? LKS_OK : lks__context(status, "lks_compile");

@@ -35,6 +35,9 @@ typedef struct lks_array_feed_options {
 lks_status lks__feed_arrays(const lks_arrays *arrays, bool need_targets, const lks_array_feed_options *options, lks_feeder **out);
 /* Steals the dataset. n_inputs: how many leaves a bare (not tuple) element's x has: all of them. */
 lks_status lks__feed_dataset(lks_dataset *dataset, lks_feeder **out);
+/* What can be fed as it lies, else a converted copy; and the row type of a fed tensor. */
+lks_status lks__feed_convert(lks_tensor *t, lks_tensor **out);
+lks_type lks__row_type(const lks_tensor *t);
 void lks__feeder_release(lks_feeder *f); /* NULL is fine */
 
 /* Number of rows of the arrays, after checking that all agree. */

@@ -4,9 +4,6 @@
 #include "feed.h"
 #include "tensor/tensor.h"
 
-lks_status lks__feed_convert(lks_tensor *t, lks_tensor **out);
-lks_type lks__row_type(const lks_tensor *t);
-
 typedef struct dataset_feeder {
     lks_feeder base;
     lks_dataset *dataset;

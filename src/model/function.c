@@ -107,6 +107,7 @@ lks_status lks__function_run(lks_model *m, lks_function_kind kind, lks_function 
     lks_run_args args = { .n = batch->n, .feeds = feeds, .fetches = outputs != NULL ? outputs : none, .seed = seed };
     lks_status status;
 
+    if (kind != LKS_PREDICT) LKS_TRY(lks__check_labels(f, batch));
     memcpy(feeds, batch->feeds, n * sizeof *feeds);
     feeds[n] = (lks_feed){ &iterations, NULL };
     args.step = (uint32_t)m->iterations_done;

@@ -14,6 +14,8 @@ struct lks_function {
     int64_t max_batch;
     int threads;
     uint64_t class_weight_key; /* of the class weights it was traced with */
+    int64_t classes[LKS_MAX_IO]; /* targets that are class numbers: how many classes; else 0 */
+    int64_t ignored[LKS_MAX_IO]; /* the one class that may lie outside, or -1 */
 };
 
 typedef struct lks_function_options {
@@ -30,6 +32,9 @@ void lks__function_release(lks_function *f);
 /* One step. train: the loss and gradients are checked, variables assigned, iterations advanced. */
 lks_status lks__function_run(lks_model *m, lks_function_kind kind, lks_function *f, const lks_batch *batch, uint64_t seed,
                              void *const *outputs);
+
+/* LKS_E_ARG if a class number of the batch lies outside what its loss takes: names the target, the example and the value. */
+lks_status lks__check_labels(const lks_function *f, const lks_batch *batch);
 
 /* trace.c of the model: inputs cast and shaped for the model, its outputs; then losses, metrics, gradients, update. */
 lks_status lks__trace_predict(lks_model *m, lks_function *f, size_t *n_fetches, lks_node *fetches);

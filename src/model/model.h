@@ -83,10 +83,15 @@ lks_layer *lks__model_find_layer(const lks_model *model, const char *path);
 /* Takes over `compiled`, releasing a former one; functions and metric state start anew. */
 lks_status lks__model_set_compiled(lks_model *model, lks_compiled *compiled);
 void lks__compiled_release(lks_compiled *compiled, size_t n_outputs);
+/* Empty lists for n outputs; and one more metric, which is taken over also when this fails. */
+lks_status lks__compiled_create(size_t n_outputs, lks_compiled **out);
+lks_status lks__compiled_add_metric(lks_compiled *c, bool weighted, size_t output, lks_metric *metric);
 /* Makes optimizer slots if there are none yet. */
 lks_status lks__model_build_optimizer(lks_model *model);
 void lks__model_drop_functions(lks_model *model);
 
+/* The one layer object that stands for the model in others; one reference for the caller. */
+lks_layer *lks__model_as_layer(lks_model *model);
 /* The model behind a layer of class Functional or Sequential, or NULL. */
 lks_model *lks__layer_model(const lks_layer *layer);
 

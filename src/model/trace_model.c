@@ -150,6 +150,8 @@ static lks_status output_step(lks_model *m, lks_function *f, const lks_function_
 
     LKS_TRY(pick_weight(m, f, inputs, i, o, &weight));
     former = lks__graph_scope(f->trace.graph, "the loss");
+    if (c->losses[i] != NULL && i < LKS_MAX_IO && lks__node_ok(y) && lks__node_ok(output))
+        f->classes[i] = lks__loss_classes(c->losses[i], lks__node_type(y), lks__node_type(output), &f->ignored[i]);
     if (c->losses[i] != NULL) {
         objective = lks__loss_apply(c->losses[i], &f->trace, y, output, weight, &report);
         accumulate(s, objective, report, c->loss_weights != NULL ? c->loss_weights[i] : 1.0);

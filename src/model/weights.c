@@ -3,6 +3,7 @@
 
 #include "base/sha256.h"
 #include "names.h"
+#include "tensor/tensor.h"
 
 typedef struct list {
     lks_variable **items;
@@ -137,7 +138,7 @@ lks_status lks_model_digest(const lks_model *model, char digest[65])
     for (size_t i = 0; i < n; i++)
         lks__sha256_update(&hash, lks__variable_floats(all[i]), (size_t)lks_tensor_size(all[i]->value) * sizeof(float));
     lks__sha256_final(&hash, bytes);
-    lks__sha256_hex(bytes, digest);
+    lks__sha256_to_hex(bytes, digest);
     lks__free(all);
     return LKS_OK;
 }

@@ -191,6 +191,7 @@ void cpu_run_stage(lks_executable *exe, int stage)
 
     for (size_t i = 0; i < list->n; i++) {
         const cpu_instr *instr = &list->instrs[i];
+        double start = exe->seconds != NULL ? lks__now() : 0;
         if (instr->replica_mean) {
             run_replica_mean(exe, instr);
         } else if (instr->program != NULL && instr->elements >= SPLIT_ELEMENTS && exe->n_lanes > 1 && !instr->local) {
@@ -199,6 +200,7 @@ void cpu_run_stage(lks_executable *exe, int stage)
         } else {
             for (int r = 0; r < (instr->local ? exe->replicas : 1); r++) run_shared(exe, instr, r);
         }
+        if (exe->seconds != NULL) exe->seconds[i] += lks__now() - start;
         if (exe->tracing) trace_outputs(exe, &exe->lanes[0], instr, (int64_t)i, 1);
     }
 }

@@ -140,7 +140,7 @@ struct lks_executable {
     const lks_run_args *args;
     int phase;
     bool tracing;
-    double *seconds;      /* profiling: per instruction, or NULL */
+    double *seconds;      /* profiling: of each instruction of the running list, or NULL */
 };
 
 /* plan_order.c: which nodes are needed, in which phase or stage. */
