@@ -61,7 +61,7 @@ static const lks_layer_class sequential_class = {
 /* One layer object a model, however often it is called; it holds the model, and goes with its last call. */
 static lks_layer *as_layer(lks_model *m)
 {
-    model_options options = { .struct_size = sizeof options, .name = m->name };
+    model_options options = { .struct_size = sizeof options, .name = m->auto_named ? NULL : m->name };
     lks_layer *layer;
 
     if (m->as_layer != NULL) return lks_layer_retain(m->as_layer);

@@ -43,6 +43,35 @@ static lks_status name_weights(const lks_model *m, const lks_layer *layer)
     return LKS_OK;
 }
 
+/* A nested model that was never given a name takes the one it gets here, so that two of them differ in their weights' paths (and with
+ * these in their initial values). */
+static lks_status adopt_name(lks_layer *layer)
+{
+    lks_model *inner = layer->model;
+    size_t old = strlen(inner->name);
+    char *name;
+
+    if (!inner->auto_named || strcmp(inner->name, layer->name) == 0) return LKS_OK;
+    for (size_t i = 0; inner->sequential && i < inner->n_layers; i++)
+        for (size_t k = 0; k < inner->layers[i]->n_weights; k++) {
+            lks_variable *v = inner->layers[i]->weights[k];
+            size_t size = strlen(v->path) + strlen(layer->name) + 1;
+            char *path;
+            if (strncmp(v->path, inner->name, old) != 0 || v->path[old] != '/') continue;
+            path = lks__malloc(size);
+            if (path == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a weight's path");
+            snprintf(path, size, "%s%s", layer->name, v->path + old);
+            lks__free(v->path);
+            v->path = path;
+            inner->layers[i]->info[k].initialized = false;
+        }
+    name = lks__strdup(layer->name);
+    if (name == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a model's name");
+    lks__free(inner->name);
+    inner->name = name;
+    return inner->iterations_done == 0 ? lks__model_initialize(inner) : LKS_OK;
+}
+
 static lks_status check_unique(const lks_model *m, size_t i)
 {
     for (size_t k = 0; k < i; k++)
@@ -57,6 +86,7 @@ lks_status lks__name_layers(lks_model *m)
         if (m->layers[i]->name == NULL) LKS_TRY(auto_name(m, m->layers[i]));
     for (size_t i = 0; i < m->n_layers; i++) {
         LKS_TRY(check_unique(m, i));
+        if (m->layers[i]->model != NULL) LKS_TRY(adopt_name(m->layers[i]));
         LKS_TRY(name_weights(m, m->layers[i]));
     }
     return LKS_OK;
