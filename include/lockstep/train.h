@@ -138,6 +138,9 @@ typedef struct lks_predict_options {
 /* Outputs for all rows of `x`, one owned tensor for each output of the model in outputs[0..n_outputs). Borrows x (n_x inputs). */
 LKS_API lks_status lks_predict_arrays_with(lks_model *model, size_t n_x, lks_tensor *const *x, size_t n_outputs,
                                            lks_tensor **outputs, const lks_predict_options *options);
+/* The same for a dataset of batches (x or (x, ...)). Steals the dataset. */
+LKS_API lks_status lks_predict_data_with(lks_model *model, lks_dataset *data, size_t n_outputs, lks_tensor **outputs,
+                                         const lks_predict_options *options);
 /* The first output for one input; NULL on failure. */
 LKS_API lks_tensor *lks_predict_with(lks_model *model, lks_tensor *x, const lks_predict_options *options);
 
@@ -168,6 +171,8 @@ typedef struct lks_plan {
 } lks_plan;
 /* The plan of fit with this batch size. The model must be compiled and have known input shapes. */
 LKS_API lks_status lks_model_plan(lks_model *model, int64_t batch_size, int64_t threads, lks_plan *out);
+/* What the last fit or train_on_batch really ran with. LKS_E_STATE before the first step. */
+LKS_API lks_status lks_model_last_plan(const lks_model *model, lks_plan *out);
 
 #ifdef __cplusplus
 }

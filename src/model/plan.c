@@ -66,6 +66,11 @@ static void read_report(const lks_function *f, int64_t batch_size, lks_plan *p)
     p->scratch_bytes = (int64_t)r.scratch_bytes;
 }
 
+static int64_t total(const lks_plan *p)
+{
+    return p->weights_bytes + p->optimizer_bytes + p->gradient_bytes + p->activation_bytes + p->scratch_bytes;
+}
+
 static lks_status make(lks_model *m, int64_t batch_size, int64_t threads, lks_plan *p)
 {
     lks_function_options o = { (int)threads, NULL, 0 };
@@ -81,7 +86,22 @@ static lks_status make(lks_model *m, int64_t batch_size, int64_t threads, lks_pl
     if (lks__function_get(m, LKS_TRAIN, &dense, &o, &f) != LKS_OK) LKS_TRY(lks__function_get(m, LKS_TRAIN, &sparse, &o, &f));
     LKS_TRY(count_weights(m, p));
     read_report(f, batch_size, p);
-    p->total_bytes = p->weights_bytes + p->optimizer_bytes + p->gradient_bytes + p->activation_bytes + p->scratch_bytes;
+    p->total_bytes = total(p);
+    return LKS_OK;
+}
+
+lks_status lks_model_last_plan(const lks_model *model, lks_plan *out)
+{
+    lks_plan p = { .process_bytes = lks__current_rss_bytes() };
+    const lks_function *f;
+
+    LKS_TRY(lks_model_status(model));
+    f = model->functions[LKS_TRAIN];
+    if (f == NULL) return lks__fail(LKS_E_STATE, "model '%s' has not been trained in this process", model->name);
+    LKS_TRY(count_weights(model, &p));
+    read_report(f, f->max_batch, &p);
+    p.total_bytes = total(&p);
+    *out = p;
     return LKS_OK;
 }
 
