@@ -102,7 +102,8 @@ lks_status lks__function_run(lks_model *m, lks_function_kind kind, lks_function 
 {
     static void *const none[1] = { NULL };
     lks_feed feeds[LKS_MAX_FEEDS + 1];
-    float iterations = (float)m->iterations_done;
+    int64_t done = lks_model_iterations(m);
+    float iterations = (float)done;
     size_t n = batch->n_x + batch->n_y + batch->n_w;
     lks_run_args args = { .n = batch->n, .feeds = feeds, .fetches = outputs != NULL ? outputs : none, .seed = seed };
     lks_status status;
@@ -110,11 +111,8 @@ lks_status lks__function_run(lks_model *m, lks_function_kind kind, lks_function 
     if (kind != LKS_PREDICT) LKS_TRY(lks__check_labels(f, batch));
     memcpy(feeds, batch->feeds, n * sizeof *feeds);
     feeds[n] = (lks_feed){ &iterations, NULL };
-    args.step = (uint32_t)m->iterations_done;
+    args.step = (uint32_t)done;
     status = lks__executable_run(f->exe, &args);
-    if (status == LKS_OK && kind == LKS_TRAIN) {
-        m->iterations_done++;
-        lks__optimizer_set_iterations(m->compiled->optimizer, m->iterations_done);
-    }
+    if (status == LKS_OK && kind == LKS_TRAIN) lks__optimizer_set_iterations(m->compiled->optimizer, done + 1);
     return status;
 }

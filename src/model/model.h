@@ -53,13 +53,15 @@ struct lks_model {
     lks_function *functions[3];
     lks_variable *loss_total, *loss_count;
     lks_variable **output_loss; /* total, count for each output with a loss, if more than one has */
-    int64_t iterations_done;
     bool stop_training;
     int64_t threads;
     lks_log *logs;             /* storage behind lks_logs handed out */
     char **log_names;
     size_t n_logs;
 };
+
+/* The constraint on a weight of the model or of a nested one (layers/weights.h), or NULL. */
+const char *lks__model_constraint(const lks_model *model, const lks_variable *v);
 
 /* All weights in Keras' order: layer by layer, each variable once. Freed with lks__free. */
 lks_status lks__model_weights(const lks_model *model, lks_variable ***out, size_t *n);

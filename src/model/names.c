@@ -69,7 +69,7 @@ static lks_status adopt_name(lks_layer *layer)
     if (name == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a model's name");
     lks__free(inner->name);
     inner->name = name;
-    return inner->iterations_done == 0 ? lks__model_initialize(inner) : LKS_OK;
+    return lks_model_iterations(inner) == 0 ? lks__model_initialize(inner) : LKS_OK;
 }
 
 static lks_status check_unique(const lks_model *m, size_t i)

@@ -42,5 +42,5 @@ lks_status lks_test_on_batch(lks_model *model, const lks_arrays *arrays, lks_log
 
 int64_t lks_model_iterations(const lks_model *model)
 {
-    return model != NULL ? model->iterations_done : 0;
+    return model != NULL && model->optimizer_built ? lks__optimizer_iterations(model->compiled->optimizer) : 0;
 }

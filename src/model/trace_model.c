@@ -184,6 +184,17 @@ static lks_status keep_with_gradient(lks_model *m, size_t *n, lks_variable **var
     return LKS_OK;
 }
 
+static lks_status apply_constrained(lks_model *m, lks_function *f, size_t n, lks_variable **vars, lks_node *grads)
+{
+    const char **constraints = lks__calloc(n + 1, sizeof *constraints);
+
+    if (constraints == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a training step");
+    for (size_t i = 0; i < n; i++) constraints[i] = lks__model_constraint(m, vars[i]);
+    lks__optimizer_apply_constrained(m->compiled->optimizer, &f->trace, n, vars, grads, constraints);
+    lks__free(constraints);
+    return LKS_OK;
+}
+
 static lks_status add_update(lks_model *m, lks_function *f, lks_node objective, size_t *n_checks, lks_node **checks)
 {
     lks_variable **vars = NULL;
@@ -202,9 +213,9 @@ static lks_status add_update(lks_model *m, lks_function *f, lks_node objective, 
         if (status == LKS_OK) status = keep_with_gradient(m, &n, vars, grads);
         if (status == LKS_OK) {
             const char *former = lks__graph_scope(f->trace.graph, "the optimizer");
-            lks__optimizer_apply(m->compiled->optimizer, &f->trace, n, vars, grads);
+            status = apply_constrained(m, f, n, vars, grads);
             f->trace.graph->scope = former;
-            status = lks__graph_status(f->trace.graph);
+            if (status == LKS_OK) status = lks__graph_status(f->trace.graph);
         }
     }
     lks__free(vars);
@@ -232,5 +243,5 @@ lks_status lks__trace_train(lks_model *m, lks_function *f, bool training, const 
     track(&f->trace, m->loss_total, m->loss_count, s.report);
     LKS_TRY(lks__graph_status(f->trace.graph));
     *loss = s.report;
-    return training ? add_update(m, f, s.objective, n_checks, checks) : LKS_OK;
+    return training ? add_update(m, f, lks__optimizer_scale_loss(m->compiled->optimizer, s.objective), n_checks, checks) : LKS_OK;
 }

@@ -143,6 +143,18 @@ lks_status lks_model_digest(const lks_model *model, char digest[65])
     return LKS_OK;
 }
 
+const char *lks__model_constraint(const lks_model *model, const lks_variable *v)
+{
+    for (size_t i = 0; i < model->n_layers; i++) {
+        const lks_layer *layer = model->layers[i];
+        const char *inner = layer->model != NULL ? lks__model_constraint(layer->model, v) : NULL;
+        if (inner != NULL) return inner;
+        for (size_t k = 0; k < layer->n_weights; k++)
+            if (layer->weights[k] == v) return layer->info[k].constraint;
+    }
+    return NULL;
+}
+
 /* ---- finding and freezing ---- */
 
 static lks_layer *find(const lks_model *m, const char *path)
