@@ -9,10 +9,12 @@
 #include "lockstep/layers.h"
 #include "lockstep/losses.h"
 #include "lockstep/metrics.h"
+#include "lockstep/model.h"
 #include "lockstep/ops.h"
 #include "lockstep/optimizers.h"
 #include "lockstep/status.h"
 #include "lockstep/strategy.h"
 #include "lockstep/tensor.h"
+#include "lockstep/train.h"
 
 #endif

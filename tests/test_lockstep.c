@@ -60,11 +60,16 @@ static lks_model *build_autoencoder(void)
     lks_node in = lks_input(lks_shape(SIDE, SIDE, 1));
     lks_model *model;
 
-    lks_sequential_add(encoder, lks_conv2d_layer(.filters = 16, .kernel_size = { 3 }, .strides = { 2 }, .padding = "same", .activation = "relu"));
-    lks_sequential_add(encoder, lks_conv2d_layer(.filters = 8, .kernel_size = { 3 }, .strides = { 2 }, .padding = "same", .activation = "relu"));
-    lks_sequential_add(decoder, lks_conv2d_transpose_layer(.filters = 8, .kernel_size = { 3 }, .strides = { 2 }, .padding = "same", .activation = "relu"));
-    lks_sequential_add(decoder, lks_conv2d_transpose_layer(.filters = 16, .kernel_size = { 3 }, .strides = { 2 }, .padding = "same", .activation = "relu"));
-    lks_sequential_add(decoder, lks_conv2d_layer(.filters = 1, .kernel_size = { 3 }, .padding = "same", .activation = "sigmoid"));
+    lks_sequential_add(encoder, lks_conv2d_layer(.filters = 16, .kernel_size = { 3 }, .strides = { 2 },
+                                                 .padding = "same", .activation = "relu"));
+    lks_sequential_add(encoder, lks_conv2d_layer(.filters = 8, .kernel_size = { 3 }, .strides = { 2 },
+                                                 .padding = "same", .activation = "relu"));
+    lks_sequential_add(decoder, lks_conv2d_transpose_layer(.filters = 8, .kernel_size = { 3 }, .strides = { 2 },
+                                                           .padding = "same", .activation = "relu"));
+    lks_sequential_add(decoder, lks_conv2d_transpose_layer(.filters = 16, .kernel_size = { 3 }, .strides = { 2 },
+                                                           .padding = "same", .activation = "relu"));
+    lks_sequential_add(
+        decoder, lks_conv2d_layer(.filters = 1, .kernel_size = { 3 }, .padding = "same", .activation = "sigmoid"));
     model = lks_model_create(in, lks_model_call(decoder, lks_model_call(encoder, in)));
     lks_model_release(encoder);
     lks_model_release(decoder);
@@ -99,7 +104,9 @@ static lks_status pass_on(const lks_map_context *context, lks_element *in, lks_e
     return status == LKS_OK ? lks_element_set(out, 1, lks_element_tensor(in, 1)) : status;
 }
 
-static const lks_map_fn identity = { .struct_size = sizeof identity, .name = "identity", .apply = pass_on, .flags = LKS_FN_PURE };
+static const lks_map_fn identity = {
+    .struct_size = sizeof identity, .name = "identity", .apply = pass_on, .flags = LKS_FN_PURE
+};
 
 static lks_dataset *pipeline(const how *h, lks_tensor *y)
 {
@@ -136,8 +143,7 @@ static void train(lks_model *(*build)(void), const how *h, char digest[65])
     status = lks_compile(model, .optimizer = "adam", .loss = loss, .metrics = "mse");
     if (status == LKS_OK && h->pipeline == 0)
         status = lks_fit_arrays(model, &arrays, .epochs = 2, .batch_size = 32, .threads = h->threads);
-    else if (status == LKS_OK)
-        status = lks_fit(model, pipeline(h, y), .epochs = 2, .threads = h->threads);
+    else if (status == LKS_OK) status = lks_fit(model, pipeline(h, y), .epochs = 2, .threads = h->threads);
     if (status == LKS_OK) status = lks_model_digest(model, digest);
     if (status != LKS_OK) print_message("%s\n", lks_last_error());
     lks_model_release(model);
@@ -152,10 +158,10 @@ static const how first = { 1, 1, 16, NULL, NULL, 0, 0 };
 static void same_bits(lks_model *(*build)(void))
 {
     static const how others[] = {
-        { 1, 1, 16, NULL, NULL, 0, 0 },  { 2, 1, 16, NULL, NULL, 0, 0 },    { 3, 1, 16, "1", NULL, 0, 0 },  { 5, 1, 16, "2", NULL, 0, 0 },
-        { 16, 1, 16, "3", NULL, 0, 0 },  { 2, 1, 16, "100", NULL, 0, 0 },   { 2, 2, 16, NULL, NULL, 0, 0 }, { 3, 3, 16, NULL, NULL, 0, 0 },
-        { 4, 4, 16, "1", NULL, 0, 0 },   { 2, 1, 16, NULL, "ref", 0, 0 },   { 2, 1, 16, NULL, "avx2", 0, 0 },
-        { 2, 1, 16, NULL, "avx512", 0, 0 },
+        { 1, 1, 16, NULL, NULL, 0, 0 },  { 2, 1, 16, NULL, NULL, 0, 0 },   { 3, 1, 16, "1", NULL, 0, 0 },
+        { 5, 1, 16, "2", NULL, 0, 0 },   { 16, 1, 16, "3", NULL, 0, 0 },   { 2, 1, 16, "100", NULL, 0, 0 },
+        { 2, 2, 16, NULL, NULL, 0, 0 },  { 3, 3, 16, NULL, NULL, 0, 0 },   { 4, 4, 16, "1", NULL, 0, 0 },
+        { 2, 1, 16, NULL, "ref", 0, 0 }, { 2, 1, 16, NULL, "avx2", 0, 0 }, { 2, 1, 16, NULL, "avx512", 0, 0 },
     };
     char want[65], have[65];
 
@@ -163,8 +169,9 @@ static void same_bits(lks_model *(*build)(void))
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         train(build, &others[i], have);
         if (strcmp(want, have) != 0)
-            fail_msg("threads %d replicas %d slice %s isa %s: %.16s, expected %.16s", others[i].threads, others[i].replicas,
-                     others[i].slice ? others[i].slice : "auto", others[i].isa ? others[i].isa : "auto", have, want);
+            fail_msg("threads %d replicas %d slice %s isa %s: %.16s, expected %.16s", others[i].threads,
+                     others[i].replicas, others[i].slice ? others[i].slice : "auto",
+                     others[i].isa ? others[i].isa : "auto", have, want);
     }
 }
 

@@ -71,7 +71,8 @@ static lks_status note(void *user, lks_model *model, int64_t step, const lks_log
 
 static void a_step_allocates_nothing(void **state)
 {
-    lks_tensor *x = lks_tensor_create(LKS_FLOAT32, lks_shape(ROWS, 8, 8, 1)), *y = lks_tensor_create(LKS_INT64, lks_shape(ROWS));
+    lks_tensor *x = lks_tensor_create(LKS_FLOAT32, lks_shape(ROWS, 8, 8, 1)),
+               *y = lks_tensor_create(LKS_INT64, lks_shape(ROWS));
     lks_arrays arrays = { .x = x, .y = y };
     lks_node in = lks_input(lks_shape(8, 8, 1)), h;
     lks_model *model;
@@ -84,8 +85,10 @@ static void a_step_allocates_nothing(void **state)
     h = lks_dropout(lks_flatten(lks_relu(h)), .rate = 0.25);
     model = lks_model_create(in, lks_dense(h, .units = 3));
     assert_int_equal(lks_compile(model, .optimizer = "adam", .loss = "sparse_categorical_crossentropy:from_logits=true",
-                                 .metrics = "accuracy"), LKS_OK);
-    if (lks_fit_arrays(model, &arrays, .epochs = 2, .batch_size = BATCH, .threads = 2, .callbacks = &callback, .n_callbacks = 1) != LKS_OK)
+                                 .metrics = "accuracy"),
+                     LKS_OK);
+    if (lks_fit_arrays(model, &arrays, .epochs = 2, .batch_size = BATCH, .threads = 2, .callbacks = &callback,
+                       .n_callbacks = 1) != LKS_OK)
         fail_msg("%s", lks_last_error());
     assert_int_equal(c.n, 2 * STEPS);
     if (COUNTED) {

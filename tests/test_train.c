@@ -45,14 +45,16 @@ static lks_model *compiled(void)
 {
     lks_model *m = mlp();
 
-    assert_int_equal(lks_compile(m, .optimizer = "sgd:learning_rate=0.1", .loss = "sparse_categorical_crossentropy:from_logits=true",
-                                 .metrics = "accuracy"), LKS_OK);
+    assert_int_equal(lks_compile(m, .optimizer = "sgd:learning_rate=0.1",
+                                 .loss = "sparse_categorical_crossentropy:from_logits=true", .metrics = "accuracy"),
+                     LKS_OK);
     return m;
 }
 
 static void expect(lks_status status, lks_status want, const char *word)
 {
-    if (status != want) fail_msg("expected %s, found %s: %s", lks_status_name(want), lks_status_name(status), lks_last_error());
+    if (status != want)
+        fail_msg("expected %s, found %s: %s", lks_status_name(want), lks_status_name(status), lks_last_error());
     if (strstr(lks_last_error(), word) == NULL) fail_msg("no '%s' in: %s", word, lks_last_error());
 }
 
@@ -88,7 +90,8 @@ static void unknown_words_get_a_suggestion(void **state)
 
     (void)state;
     expect(lks_compile(m, .optimizer = "adamm", .loss = "mse"), LKS_E_ARG, "adam");
-    expect(lks_compile(m, .optimizer = "adam", .loss = "categorical_crosentropy"), LKS_E_ARG, "categorical_crossentropy");
+    expect(lks_compile(m, .optimizer = "adam", .loss = "categorical_crosentropy"), LKS_E_ARG,
+           "categorical_crossentropy");
     expect(lks_compile(m, .optimizer = "adam", .loss = "mse", .metrics = "acuracy"), LKS_E_ARG, "accuracy");
     lks_model_release(m);
 }
@@ -96,9 +99,12 @@ static void unknown_words_get_a_suggestion(void **state)
 static void wrong_data_are_refused_in_sentences(void **state)
 {
     lks_model *m = compiled();
-    lks_tensor *wide = lks_tensor_create(LKS_FLOAT32, lks_shape(ROWS, 5)), *few = lks_tensor_create(LKS_INT32, lks_shape(7));
-    lks_tensor *empty = lks_tensor_create(LKS_FLOAT32, lks_shape(0, 3)), *none = lks_tensor_create(LKS_INT32, lks_shape(0));
-    lks_arrays a = { .x = wide, .y = y }, b = { .x = x, .y = few }, c = { .x = empty, .y = none }, d = { .x = x, .y = y };
+    lks_tensor *wide = lks_tensor_create(LKS_FLOAT32, lks_shape(ROWS, 5)),
+               *few = lks_tensor_create(LKS_INT32, lks_shape(7));
+    lks_tensor *empty = lks_tensor_create(LKS_FLOAT32, lks_shape(0, 3)),
+               *none = lks_tensor_create(LKS_INT32, lks_shape(0));
+    lks_arrays a = { .x = wide, .y = y }, b = { .x = x, .y = few }, c = { .x = empty, .y = none },
+               d = { .x = x, .y = y };
 
     (void)state;
     expect(lks_fit_arrays(m, &a, .epochs = 1), LKS_E_SHAPE, "(None, 5)");
@@ -168,7 +174,9 @@ static void history_holds_validation_and_metrics(void **state)
     size_t n;
 
     (void)state;
-    assert_int_equal(lks_fit_arrays(m, &a, .epochs = 3, .batch_size = 5, .validation_split = 0.25, .validation_freq = 2, .history = &h), LKS_OK);
+    assert_int_equal(lks_fit_arrays(m, &a, .epochs = 3, .batch_size = 5, .validation_split = 0.25, .validation_freq = 2,
+                                    .history = &h),
+                     LKS_OK);
     assert_int_equal(lks_history_epochs(h), 3);
     assert_non_null(lks_history_values(h, "loss", &n));
     assert_int_equal(n, 3);
@@ -236,7 +244,8 @@ static void an_own_loss_trains_by_its_own_gradient(void **state)
 
     (void)state;
     for (int i = 0; i < ROWS; i++) ((float *)lks_tensor_data(t))[i] = 2.0f + (float)(i % 3);
-    assert_int_equal(lks_compile(m, .optimizer = "sgd:learning_rate=1.0", .loss_object = lks_loss_create(odd_loss, NULL)), LKS_OK);
+    assert_int_equal(
+        lks_compile(m, .optimizer = "sgd:learning_rate=1.0", .loss_object = lks_loss_create(odd_loss, NULL)), LKS_OK);
     kernel = lks_model_weight(m, 0);
     bias = lks_model_weight(m, 1);
     memcpy(w, lks_tensor_cdata(kernel), 3 * sizeof *w);
@@ -251,7 +260,8 @@ static void an_own_loss_trains_by_its_own_gradient(void **state)
         memcpy(down, w, sizeof down);
         up[k] += 1e-2f;
         down[k] -= 1e-2f;
-        double slope = (odd_value(up, lks_tensor_cdata(t)) - odd_value(down, lks_tensor_cdata(t))) / (double)(up[k] - down[k]);
+        double slope = (odd_value(up, lks_tensor_cdata(t)) - odd_value(down, lks_tensor_cdata(t))) /
+                       (double)(up[k] - down[k]);
         assert_true(fabs((double)(w[k] - after[k]) - slope) < 1e-3 * (1.0 + fabs(slope)));
     }
     lks_tensor_release(kernel);

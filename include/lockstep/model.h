@@ -14,8 +14,8 @@ typedef struct lks_model lks_model;
 
 typedef struct lks_model_options {
     size_t struct_size;
-    const char *name;  /* default: "functional", "functional_1", ... */
-    int64_t seed;      /* of the initial weights; default 0 (or lks_set_seed) */
+    const char *name; /* default: "functional", "functional_1", ... */
+    int64_t seed;     /* of the initial weights; default 0 (or lks_set_seed) */
 } lks_model_options;
 
 /* The functional model from one input to one output; takes over the graph that both belong to. NULL: no memory. */
@@ -25,22 +25,23 @@ LKS_API lks_model *lks_model_create_io_with(size_t n_inputs, const lks_node *inp
                                             const lks_node *outputs, const lks_model_options *options);
 #ifndef __cplusplus
 #define lks_model_create(...) LKS_CALL2(lks_model_create_with, lks_model_options, __VA_ARGS__, )
-#define lks_model_create_io(n_inputs, inputs, n_outputs, outputs, ...)        \
-    lks_model_create_io_with(n_inputs, inputs, n_outputs, outputs,            \
+#define lks_model_create_io(n_inputs, inputs, n_outputs, outputs, ...) \
+    lks_model_create_io_with(n_inputs, inputs, n_outputs, outputs,     \
                              &(const lks_model_options){ .struct_size = sizeof(lks_model_options), __VA_ARGS__ })
 #endif
 
 typedef struct lks_sequential_options {
     size_t struct_size;
-    const char *name;                      /* default: "sequential", "sequential_1", ... */
+    const char *name; /* default: "sequential", "sequential_1", ... */
     int64_t seed;
-    int64_t input_shape[LKS_MAX_RANK];     /* without the batch axis; ends at the first 0; all 0: given by the first call */
-    const char *input_dtype;               /* default "float32" */
+    int64_t input_shape[LKS_MAX_RANK]; /* without the batch axis; ends at the first 0; all 0: given by the first call */
+    const char *input_dtype;           /* default "float32" */
 } lks_sequential_options;
 
 LKS_API lks_model *lks_sequential_with(const lks_sequential_options *options);
 #ifndef __cplusplus
-#define lks_sequential(...) lks_sequential_with(&(const lks_sequential_options){ .struct_size = sizeof(lks_sequential_options), __VA_ARGS__ })
+#define lks_sequential(...) \
+    lks_sequential_with(&(const lks_sequential_options){ .struct_size = sizeof(lks_sequential_options), __VA_ARGS__ })
 #endif
 /* Appends a layer; steals it. A failed layer makes the model fail. */
 LKS_API void lks_sequential_add(lks_model *model, lks_layer *layer);
@@ -50,8 +51,8 @@ LKS_API lks_node lks_model_call(lks_model *model, lks_node input);
 /* For a model of several inputs and outputs: borrows `inputs`, writes as many nodes as the model has outputs. */
 LKS_API void lks_model_call_io(lks_model *model, size_t n_inputs, const lks_node *inputs, lks_node *outputs);
 
-LKS_API lks_model *lks_model_retain(lks_model *model);  /* NULL gives NULL */
-LKS_API void lks_model_release(lks_model *model);       /* NULL is fine */
+LKS_API lks_model *lks_model_retain(lks_model *model); /* NULL gives NULL */
+LKS_API void lks_model_release(lks_model *model);      /* NULL is fine */
 /* Frees a graph of layer calls that never became a model. */
 LKS_API void lks_node_discard(lks_node node);
 
@@ -68,7 +69,8 @@ LKS_API int64_t lks_model_count_params(const lks_model *model);
 /* The i-th weight: shares memory with the model; release it. NULL if i is out of range. */
 LKS_API lks_tensor *lks_model_weight(lks_model *model, size_t i);
 LKS_API const char *lks_model_weight_path(const lks_model *model, size_t i); /* "conv2d/kernel"; NULL out of range */
-LKS_API lks_status lks_model_set_weight(lks_model *model, size_t i, const lks_tensor *value); /* shape must match; borrows */
+LKS_API lks_status lks_model_set_weight(lks_model *model, size_t i,
+                                        const lks_tensor *value); /* shape must match; borrows */
 /* SHA-256 over all weights' float32 bytes in order, as 64 hexadecimal digits and a zero. */
 LKS_API lks_status lks_model_digest(const lks_model *model, char digest[65]);
 

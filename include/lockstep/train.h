@@ -15,15 +15,15 @@ extern "C" {
 
 typedef struct lks_compile_options {
     size_t struct_size;
-    const char *optimizer;            /* "adam", "sgd:learning_rate=0.1,momentum=0.9"; default "rmsprop" */
-    lks_optimizer *optimizer_object;  /* or an object; steals it */
-    const char *loss;                 /* "categorical_crossentropy:from_logits=true"; several outputs: one for all, or
+    const char *optimizer;           /* "adam", "sgd:learning_rate=0.1,momentum=0.9"; default "rmsprop" */
+    lks_optimizer *optimizer_object; /* or an object; steals it */
+    const char *loss;                /* "categorical_crossentropy:from_logits=true"; several outputs: one for all, or
                                          one each separated by ';' (an empty one: no loss) */
-    lks_loss *loss_object;            /* or an object, for every output; steals it */
-    const char *metrics;              /* "accuracy,mse" for every output, or one such list each separated by ';' */
-    const char *weighted_metrics;     /* the same, seeing sample weights */
-    lks_metric *metric_object;        /* one more metric, for the first output; steals it */
-    const double *loss_weights;       /* one an output; NULL: all 1. Copied */
+    lks_loss *loss_object;           /* or an object, for every output; steals it */
+    const char *metrics;             /* "accuracy,mse" for every output, or one such list each separated by ';' */
+    const char *weighted_metrics;    /* the same, seeing sample weights */
+    lks_metric *metric_object;       /* one more metric, for the first output; steals it */
+    const double *loss_weights;      /* one an output; NULL: all 1. Copied */
     int64_t n_loss_weights;
 } lks_compile_options;
 
@@ -36,7 +36,7 @@ LKS_API lks_status lks_compile_with(lks_model *model, const lks_compile_options 
 /* ---- logs and history ---- */
 
 typedef struct lks_log {
-    const char *name;  /* "loss", "accuracy", "val_loss", ... */
+    const char *name; /* "loss", "accuracy", "val_loss", ... */
     double value;
 } lks_log;
 
@@ -52,11 +52,12 @@ typedef struct lks_history lks_history; /* what fit returns; one reference for t
 LKS_API void lks_history_release(lks_history *history);
 LKS_API size_t lks_history_epochs(const lks_history *history);
 LKS_API size_t lks_history_n_keys(const lks_history *history);
-LKS_API const char *lks_history_key(const lks_history *history, size_t i);      /* in order of first appearance */
+LKS_API const char *lks_history_key(const lks_history *history, size_t i); /* in order of first appearance */
 /* Values of a key; *n gets their number (fewer than epochs for val_ keys with validation_freq > 1). NULL if unknown. */
 LKS_API const double *lks_history_values(const lks_history *history, const char *key, size_t *n);
-LKS_API int64_t lks_history_epoch(const lks_history *history, size_t i);        /* index of the i-th epoch run */
-LKS_API double lks_history_seconds(const lks_history *history, size_t i);       /* wall time of the i-th epoch, validation included */
+LKS_API int64_t lks_history_epoch(const lks_history *history, size_t i); /* index of the i-th epoch run */
+LKS_API double lks_history_seconds(const lks_history *history,
+                                   size_t i); /* wall time of the i-th epoch, validation included */
 
 /* ---- callbacks ---- every function may be NULL; a status other than LKS_OK stops the call and is returned by it. Setting
  * stop_training through lks_model_stop_training ends fit after the present batch or epoch, as Keras. */
@@ -91,23 +92,23 @@ typedef struct lks_arrays {
 
 typedef struct lks_fit_options {
     size_t struct_size;
-    int64_t epochs;                   /* default 1; the index of the final epoch, as Keras */
+    int64_t epochs; /* default 1; the index of the final epoch, as Keras */
     int64_t initial_epoch;
-    int64_t batch_size;               /* arrays: default 32 (or by steps_per_epoch) */
+    int64_t batch_size; /* arrays: default 32 (or by steps_per_epoch) */
     int64_t steps_per_epoch;
-    int64_t verbose;                  /* 0 silent (default), 1 progress bar, 2 one line an epoch */
-    lks_tristate shuffle;             /* arrays: default true */
-    double validation_split;          /* arrays: the tail, before shuffling */
+    int64_t verbose;         /* 0 silent (default), 1 progress bar, 2 one line an epoch */
+    lks_tristate shuffle;    /* arrays: default true */
+    double validation_split; /* arrays: the tail, before shuffling */
     const lks_arrays *validation_arrays;
-    lks_dataset *validation_data;     /* shares it for the call */
+    lks_dataset *validation_data; /* shares it for the call */
     int64_t validation_batch_size, validation_steps, validation_freq;
-    const double *class_weight;       /* weight of class i; n_class_weight of them, others 1 */
+    const double *class_weight; /* weight of class i; n_class_weight of them, others 1 */
     int64_t n_class_weight;
-    const lks_callback *callbacks;    /* n_callbacks of them, in order */
+    const lks_callback *callbacks; /* n_callbacks of them, in order */
     int64_t n_callbacks;
-    int64_t seed;                     /* of shuffling, dropout; default: the thread's root seed */
-    int64_t threads;                  /* compute threads; default: usable cores. Cannot change results */
-    lks_history **history;            /* gets the History if not NULL */
+    int64_t seed;          /* of shuffling, dropout; default: the thread's root seed */
+    int64_t threads;       /* compute threads; default: usable cores. Cannot change results */
+    lks_history **history; /* gets the History if not NULL */
 } lks_fit_options;
 
 /* Trains on a dataset of (x, y) or (x, y, sample_weight) batches. Steals the dataset. On LKS_E_NONFINITE the weights are
@@ -124,7 +125,8 @@ typedef struct lks_evaluate_options {
 } lks_evaluate_options;
 
 /* Results, valid until the model is next used: loss and metrics sorted by name. `logs` may be NULL. Steals the dataset. */
-LKS_API lks_status lks_evaluate_with(lks_model *model, lks_dataset *data, lks_logs *logs, const lks_evaluate_options *options);
+LKS_API lks_status lks_evaluate_with(lks_model *model, lks_dataset *data, lks_logs *logs,
+                                     const lks_evaluate_options *options);
 LKS_API lks_status lks_evaluate_arrays_with(lks_model *model, const lks_arrays *arrays, lks_logs *logs,
                                             const lks_evaluate_options *options);
 
@@ -164,10 +166,11 @@ LKS_API int64_t lks_model_iterations(const lks_model *model);
 typedef struct lks_plan {
     int64_t params, trainable_params, optimizer_params;
     int64_t threads, replicas, virtual_shards, phases, slice;
-    const char *isa;                       /* "avx2" */
+    const char *isa; /* "avx2" */
     double flop_per_example, flop_per_step;
-    int64_t weights_bytes, optimizer_bytes, gradient_bytes, activation_bytes, scratch_bytes, total_bytes; /* of the process' heap */
-    int64_t process_bytes;                 /* resident before the plan: program, libraries, data already loaded */
+    int64_t weights_bytes, optimizer_bytes, gradient_bytes, activation_bytes, scratch_bytes,
+        total_bytes;       /* of the process' heap */
+    int64_t process_bytes; /* resident before the plan: program, libraries, data already loaded */
 } lks_plan;
 /* The plan of fit with this batch size. The model must be compiled and have known input shapes. */
 LKS_API lks_status lks_model_plan(lks_model *model, int64_t batch_size, int64_t threads, lks_plan *out);

@@ -12,15 +12,15 @@
 typedef struct lks_executable lks_executable;
 
 typedef struct lks_compile_spec {
-    int64_t max_batch;      /* examples in the largest global batch */
-    int threads;            /* compute threads; 0 = usable cores */
-    int replicas;           /* contiguous runs of shards; 0 = 1 */
-    int virtual_shards;     /* 0 = by batch and model, at most 16 */
+    int64_t max_batch;  /* examples in the largest global batch */
+    int threads;        /* compute threads; 0 = usable cores */
+    int replicas;       /* contiguous runs of shards; 0 = 1 */
+    int virtual_shards; /* 0 = by batch and model, at most 16 */
     lks_isa isa;
     size_t n_fetches;
     const lks_node *fetches; /* batched: written to the caller's rows; shared: read with lks__executable_value */
     size_t n_checks;
-    const lks_node *checks;  /* shared: must be finite, else nothing is assigned */
+    const lks_node *checks; /* shared: must be finite, else nothing is assigned */
 } lks_compile_spec;
 
 /* Rows of input i: row e is rows ? data[rows[e]] : data[e]. A shared input: the value itself. */
@@ -30,12 +30,12 @@ typedef struct lks_feed {
 } lks_feed;
 
 typedef struct lks_run_args {
-    int64_t n;              /* examples in this global batch, 0 <= n <= max_batch */
-    const lks_feed *feeds;  /* one an input of the graph */
-    void *const *fetches;   /* one a fetch: n rows of memory for batched ones, ignored for shared ones */
-    uint64_t seed;          /* of random ops */
+    int64_t n;             /* examples in this global batch, 0 <= n <= max_batch */
+    const lks_feed *feeds; /* one an input of the graph */
+    void *const *fetches;  /* one a fetch: n rows of memory for batched ones, ignored for shared ones */
+    uint64_t seed;         /* of random ops */
     uint32_t step;
-    bool dry;               /* assign nothing */
+    bool dry; /* assign nothing */
 } lks_run_args;
 
 /* The trace must outlive the executable. */
@@ -52,10 +52,10 @@ const void *lks__executable_value(const lks_executable *exe, size_t fetch);
 /* What was decided, for plan, --json and tests. */
 typedef struct lks_plan_report {
     int threads, replicas, shards, phases;
-    int64_t slice;               /* examples, of the first phase */
+    int64_t slice; /* examples, of the first phase */
     lks_isa isa;
     size_t slice_bytes, full_bytes, accumulator_bytes, shared_bytes, scratch_bytes; /* of the whole executable */
-    double flop_per_example;     /* useful work of one run; multiply-add = 2 */
+    double flop_per_example; /* useful work of one run; multiply-add = 2 */
     int instructions;
 } lks_plan_report;
 void lks__executable_report(const lks_executable *exe, lks_plan_report *out);
@@ -63,7 +63,7 @@ void lks__executable_report(const lks_executable *exe, lks_plan_report *out);
 /* Per instruction of one step: time, flop, bytes read and written. For `lockstep bench --roofline`. Runs `repeats` steps (which
  * assign, as any step); the executable must have been compiled for one thread. */
 typedef struct lks_profile_row {
-    char name[96];   /* kernel and scope */
+    char name[96]; /* kernel and scope */
     double seconds, flop, bytes;
 } lks_profile_row;
 lks_status lks__executable_profile(lks_executable *exe, const lks_run_args *args, int repeats, lks_profile_row **rows,

@@ -11,10 +11,10 @@
 /* A value that outlives a step: weight, optimizer slot, metric total. Counted; owned by who created it. */
 typedef struct lks_variable {
     int references;
-    char *path;          /* "conv2d/kernel"; unique in a model */
-    lks_tensor *value;   /* float32, except counters (int64) that no graph touches */
+    char *path;        /* "conv2d/kernel"; unique in a model */
+    lks_tensor *value; /* float32, except counters (int64) that no graph touches */
     bool trainable;
-    bool metric_state;   /* zeroed at the start of an epoch */
+    bool metric_state; /* zeroed at the start of an epoch */
 } lks_variable;
 
 lks_status lks__variable_create(const char *path, lks_dtype dtype, lks_shape shape, bool trainable, lks_variable **out);
@@ -33,11 +33,11 @@ typedef struct lks_graph_node {
     int64_t *in;
     lks_type type;
     const lks_type **in_type;
-    const char *scope;       /* path of the layer (or loss, ...) that built it; in messages */
-    lks_variable *variable;  /* op "variable" */
-    const void *constant;    /* op "constant": type bytes in the arena */
-    int64_t input;           /* op "input": its number */
-    int64_t logits;          /* a softmax's input, for losses that prefer it; -1 = none */
+    const char *scope;      /* path of the layer (or loss, ...) that built it; in messages */
+    lks_variable *variable; /* op "variable" */
+    const void *constant;   /* op "constant": type bytes in the arena */
+    int64_t input;          /* op "input": its number */
+    int64_t logits;         /* a softmax's input, for losses that prefer it; -1 = none */
 } lks_graph_node;
 
 struct lks_graph {

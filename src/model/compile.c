@@ -213,7 +213,8 @@ static lks_status make_output_trackers(lks_model *m)
     m->output_loss = lks__calloc(2 * m->n_outputs, sizeof *m->output_loss);
     if (m->output_loss == NULL) return lks__fail(LKS_E_NOMEM, "no memory for compile");
     for (size_t i = 0; i < 2 * m->n_outputs; i++)
-        if (m->compiled->losses[i / 2] != NULL) LKS_TRY(make_tracker(i % 2 ? "loss/count" : "loss/total", &m->output_loss[i]));
+        if (m->compiled->losses[i / 2] != NULL)
+            LKS_TRY(make_tracker(i % 2 ? "loss/count" : "loss/total", &m->output_loss[i]));
     return LKS_OK;
 }
 

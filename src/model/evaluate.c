@@ -55,8 +55,8 @@ lks_status lks__loop_evaluate(lks_loop *loop, lks_feeder *feed, bool val, lks_lo
     }
     if (step == 0) return lks__fail(LKS_E_ARG, "the data are empty: there is nothing to evaluate");
     if (loop->steps > 0 && step < loop->steps)
-        lks__warn("the data ran out after %lld of %lld evaluation steps; repeat the dataset or ask for fewer", (long long)step,
-                  (long long)loop->steps);
+        lks__warn("the data ran out after %lld of %lld evaluation steps; repeat the dataset or ask for fewer",
+                  (long long)step, (long long)loop->steps);
     LKS_TRY(lks__model_logs(loop->model, false, logs));
     LKS_TRY(lks__hooks_call(&loop->hooks, LKS_ON_TEST_END, 0, logs));
     return val ? lks__model_logs(loop->model, true, logs) : LKS_OK;
@@ -73,7 +73,9 @@ static lks_status run(lks_model *m, lks_feeder *feed, lks_logs *out, const lks_e
     lks_logs logs;
     lks_progress bar;
     lks_progress_setup setup = { .verbose = o->verbose, .epochs = 1, .target = target_of(feed, o->steps) };
-    lks_loop loop = { m, { m, o->callbacks, o->n_callbacks }, { (int)o->threads, NULL, 0 }, lks__default_seed(), o->steps, NULL };
+    lks_loop loop = {
+        m, { m, o->callbacks, o->n_callbacks }, { (int)o->threads, NULL, 0 }, lks__default_seed(), o->steps, NULL
+    };
     lks_status status;
 
     if (o->steps == 0 && feed->batches == LKS_INFINITE_CARDINALITY)
@@ -110,7 +112,8 @@ lks_status lks_evaluate_with(lks_model *model, lks_dataset *data, lks_logs *logs
     return status == LKS_OK ? LKS_OK : lks__context(status, "lks_evaluate");
 }
 
-lks_status lks_evaluate_arrays_with(lks_model *model, const lks_arrays *arrays, lks_logs *logs, const lks_evaluate_options *options)
+lks_status lks_evaluate_arrays_with(lks_model *model, const lks_arrays *arrays, lks_logs *logs,
+                                    const lks_evaluate_options *options)
 {
     lks_evaluate_options o = read_options(options);
     lks_array_feed_options f = { .batch_size = o.batch_size, .end = -1 };

@@ -8,10 +8,10 @@ enum { LKS_MAX_FEEDS = 3 * LKS_MAX_IO };
 
 /* One batch: inputs, then targets, then sample weights. */
 typedef struct lks_batch {
-    int64_t n;                        /* examples */
+    int64_t n; /* examples */
     size_t n_x, n_y, n_w;
     lks_feed feeds[LKS_MAX_FEEDS];
-    lks_type types[LKS_MAX_FEEDS];    /* of rows */
+    lks_type types[LKS_MAX_FEEDS]; /* of rows */
 } lks_batch;
 
 typedef struct lks_feeder lks_feeder;
@@ -21,18 +21,19 @@ struct lks_feeder {
     /* Starts a new pass; `epoch` keys the order of shuffled arrays. */
     lks_status (*restart)(lks_feeder *f, int64_t epoch);
     void (*release)(lks_feeder *f);
-    int64_t batches;                  /* of a pass; LKS_INFINITE_CARDINALITY, LKS_UNKNOWN_CARDINALITY */
-    double wait_s;                    /* time spent in next */
+    int64_t batches; /* of a pass; LKS_INFINITE_CARDINALITY, LKS_UNKNOWN_CARDINALITY */
+    double wait_s;   /* time spent in next */
 };
 
 typedef struct lks_array_feed_options {
     int64_t batch_size;
-    int64_t begin, end;               /* rows; end -1 = all */
+    int64_t begin, end; /* rows; end -1 = all */
     bool shuffle;
     uint64_t seed;
 } lks_array_feed_options;
 
-lks_status lks__feed_arrays(const lks_arrays *arrays, bool need_targets, const lks_array_feed_options *options, lks_feeder **out);
+lks_status lks__feed_arrays(const lks_arrays *arrays, bool need_targets, const lks_array_feed_options *options,
+                            lks_feeder **out);
 /* Steals the dataset. n_inputs: how many leaves a bare (not tuple) element's x has: all of them. */
 lks_status lks__feed_dataset(lks_dataset *dataset, lks_feeder **out);
 /* What can be fed as it lies, else a converted copy; and the row type of a fed tensor. */

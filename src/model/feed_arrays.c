@@ -13,7 +13,7 @@ typedef struct array_feeder {
     size_t n_x, n_y, n_w;
     lks_tensor *tensors[LKS_MAX_FEEDS]; /* held */
     lks_type types[LKS_MAX_FEEDS];
-    int64_t *rows;                      /* the pass' order; NULL when not shuffled */
+    int64_t *rows; /* the pass' order; NULL when not shuffled */
     int64_t next;
 } array_feeder;
 
@@ -36,8 +36,8 @@ static lks_status check_rows(const char *what, size_t i, const lks_tensor *t, in
     s = lks_tensor_shape(t);
     if (s.rank < 1) return lks__fail(LKS_E_SHAPE, "%s[%zu] is a scalar; axis 0 counts the examples", what, i);
     if (*rows >= 0 && s.dim[0] != *rows)
-        return lks__fail(LKS_E_SHAPE, "%s[%zu] has %lld rows, the others have %lld: all need one row an example", what, i,
-                         (long long)s.dim[0], (long long)*rows);
+        return lks__fail(LKS_E_SHAPE, "%s[%zu] has %lld rows, the others have %lld: all need one row an example", what,
+                         i, (long long)s.dim[0], (long long)*rows);
     *rows = s.dim[0];
     return LKS_OK;
 }
@@ -124,7 +124,9 @@ static lks_status next(lks_feeder *base, lks_batch *out)
         const char *data = lks_tensor_cdata(f->tensors[i]);
         out->types[i] = f->types[i];
         if (f->rows != NULL) out->feeds[i] = (lks_feed){ data, f->rows + f->next };
-        else out->feeds[i] = (lks_feed){ data + (size_t)(f->options.begin + f->next) * lks__type_bytes(&f->types[i]), NULL };
+        else
+            out->feeds[i] = (lks_feed){ data + (size_t)(f->options.begin + f->next) * lks__type_bytes(&f->types[i]),
+                                        NULL };
     }
     f->next += n;
     return LKS_OK;
@@ -139,8 +141,8 @@ static void release(lks_feeder *base)
     lks__free(f);
 }
 
-static lks_status take(array_feeder *f, size_t *at, const char *what, lks_tensor *one, lks_tensor *const *many, int64_t count,
-                       size_t *n)
+static lks_status take(array_feeder *f, size_t *at, const char *what, lks_tensor *one, lks_tensor *const *many,
+                       int64_t count, size_t *n)
 {
     lks_tensor *const *list, *single;
 
@@ -162,7 +164,8 @@ static lks_status fill(array_feeder *f, const lks_arrays *a, bool need_targets)
 
     LKS_TRY(lks__arrays_rows(a, &rows));
     if (o->end < 0) o->end = rows;
-    if (o->end <= o->begin) return lks__fail(LKS_E_ARG, "there are no examples (%lld rows)", (long long)(o->end - o->begin));
+    if (o->end <= o->begin)
+        return lks__fail(LKS_E_ARG, "there are no examples (%lld rows)", (long long)(o->end - o->begin));
     LKS_TRY(take(f, &at, "x", a->x, a->xs, a->n_xs, &f->n_x));
     if (need_targets) {
         LKS_TRY(take(f, &at, "y", a->y, a->ys, a->n_ys, &f->n_y));
@@ -170,13 +173,15 @@ static lks_status fill(array_feeder *f, const lks_arrays *a, bool need_targets)
     }
     if (o->shuffle) {
         f->rows = lks__calloc((size_t)(o->end - o->begin), sizeof *f->rows);
-        if (f->rows == NULL) return lks__fail(LKS_E_NOMEM, "no memory for an order of %lld rows", (long long)(o->end - o->begin));
+        if (f->rows == NULL)
+            return lks__fail(LKS_E_NOMEM, "no memory for an order of %lld rows", (long long)(o->end - o->begin));
     }
     f->base.batches = (o->end - o->begin + o->batch_size - 1) / o->batch_size;
     return restart(&f->base, 0);
 }
 
-lks_status lks__feed_arrays(const lks_arrays *arrays, bool need_targets, const lks_array_feed_options *options, lks_feeder **out)
+lks_status lks__feed_arrays(const lks_arrays *arrays, bool need_targets, const lks_array_feed_options *options,
+                            lks_feeder **out)
 {
     array_feeder *f;
     lks_status status;

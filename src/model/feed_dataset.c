@@ -43,10 +43,11 @@ static lks_status read_leaf(dataset_feeder *f, size_t i, lks_batch *out)
     LKS_TRY(lks__feed_convert(t, &f->converted[i]));
     s = lks_tensor_shape(t);
     if (s.rank < 1)
-        return lks__fail(LKS_E_SHAPE, "component %zu of the dataset's elements is a scalar: batch the dataset first (lks_batch)", i);
+        return lks__fail(LKS_E_SHAPE,
+                         "component %zu of the dataset's elements is a scalar: batch the dataset first (lks_batch)", i);
     if (i > 0 && s.dim[0] != out->n)
-        return lks__fail(LKS_E_SHAPE, "component %zu of a batch has %lld rows, component 0 has %lld", i, (long long)s.dim[0],
-                         (long long)out->n);
+        return lks__fail(LKS_E_SHAPE, "component %zu of a batch has %lld rows, component 0 has %lld", i,
+                         (long long)s.dim[0], (long long)out->n);
     out->n = s.dim[0];
     out->types[i] = lks__row_type(f->converted[i]);
     out->feeds[i] = (lks_feed){ lks_tensor_cdata(f->converted[i]), NULL };
@@ -88,10 +89,13 @@ static lks_status count_parts(dataset_feeder *f)
     n = lks_spec_child_count(spec);
     if (lks_spec_kind_of(spec) != LKS_SPEC_TUPLE) f->n_x = lks_spec_leaf_count(spec);
     else if (n < 1 || n > 3)
-        return lks__fail(LKS_E_ARG, "elements of the dataset are tuples of %zu; a model takes (x,), (x, y) or (x, y, sample_weight)", n);
+        return lks__fail(
+            LKS_E_ARG, "elements of the dataset are tuples of %zu; a model takes (x,), (x, y) or (x, y, sample_weight)",
+            n);
     else
         for (size_t i = 0; i < n; i++) *counts[i] = lks_spec_leaf_count(lks_spec_child(spec, i));
-    if (f->n_x + f->n_y + f->n_w > LKS_MAX_FEEDS) return lks__fail(LKS_E_LIMIT, "elements of the dataset have too many components");
+    if (f->n_x + f->n_y + f->n_w > LKS_MAX_FEEDS)
+        return lks__fail(LKS_E_LIMIT, "elements of the dataset have too many components");
     return LKS_OK;
 }
 

@@ -29,7 +29,8 @@ static lks_status step(fit_run *r, const lks_batch *batch, int64_t number)
     LKS_TRY(lks__function_get(m, LKS_TRAIN, batch, &r->loop.function, &f));
     LKS_TRY(lks__hooks_call(&r->loop.hooks, LKS_ON_TRAIN_BATCH_BEGIN, number, NULL));
     status = lks__function_run(m, LKS_TRAIN, f, batch, r->loop.seed, NULL);
-    if (status != LKS_OK) return lks__context(status, "epoch %lld, step %lld", (long long)r->epoch + 1, (long long)number + 1);
+    if (status != LKS_OK)
+        return lks__context(status, "epoch %lld, step %lld", (long long)r->epoch + 1, (long long)number + 1);
     if (lks__hooks_wanted(&r->loop.hooks, LKS_ON_TRAIN_BATCH_END)) LKS_TRY(lks__model_logs(m, false, &logs));
     LKS_TRY(lks__hooks_call(&r->loop.hooks, LKS_ON_TRAIN_BATCH_END, number, &logs));
     if (r->loop.bar != NULL && lks__progress_step(&r->bar, number + 1)) {
@@ -61,8 +62,8 @@ static lks_status train_epoch(fit_run *r, int64_t *steps)
         if (status == LKS_END) {
             if (wanted > 0)
                 lks__warn("the input ran out of data after %lld of %lld steps of epoch %lld; there must be at least "
-                          "steps_per_epoch * epochs batches: repeat the dataset", (long long)*steps, (long long)wanted,
-                          (long long)r->epoch + 1);
+                          "steps_per_epoch * epochs batches: repeat the dataset",
+                          (long long)*steps, (long long)wanted, (long long)r->epoch + 1);
             r->fresh = false;
             if (wanted > 0) LKS_TRY(start_pass(r));
             break;
@@ -174,9 +175,13 @@ static lks_status check_options(const fit_run *r)
 {
     const lks_fit_options *o = &r->o;
 
-    if (o->epochs < 0 || o->initial_epoch < 0 || o->steps_per_epoch < 0 || o->validation_steps < 0 || o->validation_freq < 0)
-        return lks__fail(LKS_E_ARG, "epochs, initial_epoch, steps_per_epoch, validation_steps and validation_freq cannot be negative");
-    if (o->verbose < 0 || o->verbose > 2) return lks__fail(LKS_E_ARG, "verbose must be 0, 1 or 2, got %lld", (long long)o->verbose);
+    if (o->epochs < 0 || o->initial_epoch < 0 || o->steps_per_epoch < 0 || o->validation_steps < 0 ||
+        o->validation_freq < 0)
+        return lks__fail(
+            LKS_E_ARG,
+            "epochs, initial_epoch, steps_per_epoch, validation_steps and validation_freq cannot be negative");
+    if (o->verbose < 0 || o->verbose > 2)
+        return lks__fail(LKS_E_ARG, "verbose must be 0, 1 or 2, got %lld", (long long)o->verbose);
     if (o->steps_per_epoch == 0 && r->train->batches == LKS_INFINITE_CARDINALITY)
         return lks__fail(LKS_E_ARG, "the training dataset never ends: give .steps_per_epoch");
     if (r->validation != NULL && o->validation_steps == 0 && r->validation->batches == LKS_INFINITE_CARDINALITY)
@@ -186,7 +191,9 @@ static lks_status check_options(const fit_run *r)
 
 static lks_status run(fit_run *r)
 {
-    lks_progress_setup setup = { .verbose = r->o.verbose, .epochs = r->o.epochs - r->o.initial_epoch, .target = r->o.steps_per_epoch };
+    lks_progress_setup setup = { .verbose = r->o.verbose,
+                                 .epochs = r->o.epochs - r->o.initial_epoch,
+                                 .target = r->o.steps_per_epoch };
     lks_status status;
 
     LKS_TRY(check_options(r));
@@ -211,16 +218,22 @@ static fit_run begin(lks_model *m, const lks_fit_options *options)
     if (options != NULL) memcpy(&r.o, options, options->struct_size < sizeof r.o ? options->struct_size : sizeof r.o);
     if (r.o.epochs == 0) r.o.epochs = 1;
     if (r.o.epochs == LKS_ZERO_INT) r.o.epochs = 0;
-    r.loop = (lks_loop){ m, { m, r.o.callbacks, r.o.n_callbacks }, { (int)r.o.threads, r.o.class_weight, r.o.n_class_weight },
-                         lks__seed_option(r.o.seed), 0, NULL };
+    r.loop = (lks_loop){ m,
+                         { m, r.o.callbacks, r.o.n_callbacks },
+                         { (int)r.o.threads, r.o.class_weight, r.o.n_class_weight },
+                         lks__seed_option(r.o.seed),
+                         0,
+                         NULL };
     return r;
 }
 
 static lks_status make_validation(fit_run *r, int64_t batch_size)
 {
-    lks_array_feed_options f = { .batch_size = r->o.validation_batch_size > 0 ? r->o.validation_batch_size : batch_size, .end = -1 };
+    lks_array_feed_options f = { .batch_size = r->o.validation_batch_size > 0 ? r->o.validation_batch_size : batch_size,
+                                 .end = -1 };
 
-    if (r->o.validation_data != NULL) return lks__feed_dataset(lks_dataset_retain(r->o.validation_data), &r->validation);
+    if (r->o.validation_data != NULL)
+        return lks__feed_dataset(lks_dataset_retain(r->o.validation_data), &r->validation);
     if (r->o.validation_arrays == NULL) return LKS_OK;
     if (lks__feed_arrays(r->o.validation_arrays, true, &f, &r->validation) == LKS_OK) return LKS_OK;
     return lks__context(LKS_E_ARG, "validation_arrays");
@@ -250,7 +263,8 @@ lks_status lks_fit_with(lks_model *model, lks_dataset *data, const lks_fit_optio
 static lks_status batch_size_of(const fit_run *r, int64_t rows, int64_t *out)
 {
     if (r->o.batch_size == LKS_ZERO_INT || r->o.batch_size < 0)
-        return lks__fail(LKS_E_ARG, "batch_size must be at least 1, got %lld", r->o.batch_size < -1 ? 0LL : (long long)r->o.batch_size);
+        return lks__fail(LKS_E_ARG, "batch_size must be at least 1, got %lld",
+                         r->o.batch_size < -1 ? 0LL : (long long)r->o.batch_size);
     *out = r->o.batch_size;
     if (*out == 0 && r->o.steps_per_epoch > 0) *out = (rows + r->o.steps_per_epoch - 1) / r->o.steps_per_epoch;
     if (*out == 0) *out = 32;
@@ -273,7 +287,8 @@ static lks_status feed(fit_run *r, const lks_arrays *arrays)
         f.end = v.begin = (int64_t)((double)rows * (1.0 - split));
         if (r->o.validation_batch_size > 0) v.batch_size = r->o.validation_batch_size;
         if (f.end <= 0 || v.begin >= rows)
-            return lks__fail(LKS_E_ARG, "validation_split %g of %lld examples leaves one side empty", split, (long long)rows);
+            return lks__fail(LKS_E_ARG, "validation_split %g of %lld examples leaves one side empty", split,
+                             (long long)rows);
         LKS_TRY(lks__feed_arrays(arrays, true, &v, &r->validation));
     } else {
         LKS_TRY(make_validation(r, batch_size));

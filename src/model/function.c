@@ -68,8 +68,8 @@ static lks_status compile(lks_model *m, lks_function_kind kind, lks_function *f,
     return status;
 }
 
-lks_status lks__function_get(lks_model *m, lks_function_kind kind, const lks_batch *batch, const lks_function_options *options,
-                             lks_function **out)
+lks_status lks__function_get(lks_model *m, lks_function_kind kind, const lks_batch *batch,
+                             const lks_function_options *options, lks_function **out)
 {
     lks_function *f = m->functions[kind];
     lks_status status;
@@ -97,8 +97,8 @@ lks_status lks__function_get(lks_model *m, lks_function_kind kind, const lks_bat
     return LKS_OK;
 }
 
-lks_status lks__function_run(lks_model *m, lks_function_kind kind, lks_function *f, const lks_batch *batch, uint64_t seed,
-                             void *const *outputs)
+lks_status lks__function_run(lks_model *m, lks_function_kind kind, lks_function *f, const lks_batch *batch,
+                             uint64_t seed, void *const *outputs)
 {
     static void *const none[1] = { NULL };
     lks_feed feeds[LKS_MAX_FEEDS + 1];

@@ -13,7 +13,7 @@ struct lks_function {
     lks_type types[LKS_MAX_FEEDS];
     int64_t max_batch;
     int threads;
-    uint64_t class_weight_key; /* of the class weights it was traced with */
+    uint64_t class_weight_key;   /* of the class weights it was traced with */
     int64_t classes[LKS_MAX_IO]; /* targets that are class numbers: how many classes; else 0 */
     int64_t ignored[LKS_MAX_IO]; /* the one class that may lie outside, or -1 */
 };
@@ -25,21 +25,21 @@ typedef struct lks_function_options {
 } lks_function_options;
 
 /* The function for batches like this one; compiles if none fits. */
-lks_status lks__function_get(lks_model *m, lks_function_kind kind, const lks_batch *batch, const lks_function_options *options,
-                             lks_function **out);
+lks_status lks__function_get(lks_model *m, lks_function_kind kind, const lks_batch *batch,
+                             const lks_function_options *options, lks_function **out);
 void lks__function_release(lks_function *f);
 
 /* One step. train: the loss and gradients are checked, variables assigned, iterations advanced. */
-lks_status lks__function_run(lks_model *m, lks_function_kind kind, lks_function *f, const lks_batch *batch, uint64_t seed,
-                             void *const *outputs);
+lks_status lks__function_run(lks_model *m, lks_function_kind kind, lks_function *f, const lks_batch *batch,
+                             uint64_t seed, void *const *outputs);
 
 /* LKS_E_ARG if a class number of the batch lies outside what its loss takes: names the target, the example and the value. */
 lks_status lks__check_labels(const lks_function *f, const lks_batch *batch);
 
 /* trace.c of the model: inputs cast and shaped for the model, its outputs; then losses, metrics, gradients, update. */
 lks_status lks__trace_predict(lks_model *m, lks_function *f, size_t *n_fetches, lks_node *fetches);
-lks_status lks__trace_train(lks_model *m, lks_function *f, bool training, const lks_function_options *options, lks_node *loss,
-                            size_t *n_checks, lks_node **checks);
+lks_status lks__trace_train(lks_model *m, lks_function *f, bool training, const lks_function_options *options,
+                            lks_node *loss, size_t *n_checks, lks_node **checks);
 
 /* Zeroes the loss tracker and every metric. */
 enum { LKS_LOG_NAME = 256 };

@@ -26,8 +26,9 @@ static lks_status check_target(const lks_function *f, const lks_batch *b, size_t
             double label = label_at(t, row, i);
             if (label >= 0 && label < (double)f->classes[y]) continue;
             if (f->ignored[y] != -1 && label == (double)f->ignored[y]) continue;
-            return lks__fail(LKS_E_ARG, "target %zu: example %lld of the batch has class %g, but the model has classes 0 to %lld", y,
-                             (long long)e, label, (long long)f->classes[y] - 1);
+            return lks__fail(LKS_E_ARG,
+                             "target %zu: example %lld of the batch has class %g, but the model has classes 0 to %lld",
+                             y, (long long)e, label, (long long)f->classes[y] - 1);
         }
     }
     return LKS_OK;

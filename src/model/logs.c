@@ -8,7 +8,9 @@
 
 static void zero(lks_variable *v)
 {
-    if (v != NULL) memset(lks_tensor_data(v->value), 0, (size_t)lks_tensor_size(v->value) * lks_dtype_size(lks_tensor_dtype(v->value)));
+    if (v != NULL)
+        memset(lks_tensor_data(v->value), 0,
+               (size_t)lks_tensor_size(v->value) * lks_dtype_size(lks_tensor_dtype(v->value)));
 }
 
 void lks__model_reset_metrics(lks_model *m)
@@ -17,7 +19,8 @@ void lks__model_reset_metrics(lks_model *m)
     zero(m->loss_count);
     for (size_t i = 0; i < m->n_outputs; i++) {
         for (size_t k = 0; k < m->compiled->n_metrics[i]; k++) lks__metric_reset(m->compiled->metrics[i][k]);
-        for (size_t k = 0; k < m->compiled->n_weighted_metrics[i]; k++) lks__metric_reset(m->compiled->weighted_metrics[i][k]);
+        for (size_t k = 0; k < m->compiled->n_weighted_metrics[i]; k++)
+            lks__metric_reset(m->compiled->weighted_metrics[i][k]);
         if (m->output_loss != NULL) zero(m->output_loss[2 * i]);
         if (m->output_loss != NULL) zero(m->output_loss[2 * i + 1]);
     }
@@ -81,8 +84,7 @@ static lks_status reserve(lks_model *m)
     size_t n = 1;
 
     if (m->logs != NULL) return LKS_OK;
-    for (size_t i = 0; i < m->n_outputs; i++)
-        n += 1 + m->compiled->n_metrics[i] + m->compiled->n_weighted_metrics[i];
+    for (size_t i = 0; i < m->n_outputs; i++) n += 1 + m->compiled->n_metrics[i] + m->compiled->n_weighted_metrics[i];
     m->logs = lks__calloc(n, sizeof *m->logs);
     m->log_names = lks__calloc(n, sizeof *m->log_names);
     if (m->logs == NULL || m->log_names == NULL) return lks__fail(LKS_E_NOMEM, "no memory for logs");
@@ -109,7 +111,8 @@ lks_status lks__model_logs(lks_model *m, bool val, lks_logs *out)
             put(&w, output, "", lks__metric_name(c->metrics[i][k]), lks__metric_result(c->metrics[i][k]));
         for (size_t k = 0; k < c->n_weighted_metrics[i]; k++) {
             const char *name = lks__metric_name(c->weighted_metrics[i][k]);
-            put(&w, output, collides(c, i, name) ? "weighted_" : "", name, lks__metric_result(c->weighted_metrics[i][k]));
+            put(&w, output, collides(c, i, name) ? "weighted_" : "", name,
+                lks__metric_result(c->weighted_metrics[i][k]));
         }
     }
     LKS_TRY(w.status);

@@ -11,8 +11,8 @@ typedef struct lks_loop {
     lks_hooks hooks;
     lks_function_options function;
     uint64_t seed;
-    int64_t steps;       /* asked for; 0 = all of the data */
-    lks_progress *bar;   /* NULL: prints nothing */
+    int64_t steps;     /* asked for; 0 = all of the data */
+    lks_progress *bar; /* NULL: prints nothing */
 } lks_loop;
 
 /* Checks that the model can do this: built (a sequential model is built from the batch), compiled where needed. */

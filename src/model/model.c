@@ -40,7 +40,8 @@ lks_model *lks__model_alloc(const char *name, const char *fallback)
     m->input_shape.rank = -1;
     m->strategy = lks_strategy_retain(lks__scope_current());
     if (m->name == NULL) lks__error_capture(&m->error, lks__fail(LKS_E_NOMEM, "no memory for a model's name"));
-    if (m->strategy != NULL && m->error.code == LKS_OK) lks__error_capture(&m->error, lks__error_raise(&m->strategy->error));
+    if (m->strategy != NULL && m->error.code == LKS_OK)
+        lks__error_capture(&m->error, lks__error_raise(&m->strategy->error));
     return m;
 }
 
@@ -94,7 +95,7 @@ typedef struct orderer {
     int *depth;          /* call: longest path to an output */
     lks_layer **visited; /* layers in pre-order of a walk from the outputs */
     size_t n_visited;
-    bool *seen;          /* call */
+    bool *seen; /* call */
 } orderer;
 
 static size_t visit_index(const orderer *o, const lks_layer *layer)
@@ -184,7 +185,8 @@ static lks_status collect_calls(orderer *o)
         m->calls[m->n_calls++] = c;
         for (size_t k = 0; k < m->n_inputs && c->n_in == 0; k++) listed = listed || m->inputs[k] == c->out[0];
         if (c->n_in == 0 && !listed)
-            return lks__fail(LKS_E_ARG, "model '%s': an output depends on input '%s', which is not among the model's inputs",
+            return lks__fail(LKS_E_ARG,
+                             "model '%s': an output depends on input '%s', which is not among the model's inputs",
                              m->name, c->layer->name != NULL ? c->layer->name : "input_layer");
     }
     return LKS_OK;
@@ -198,8 +200,9 @@ static lks_status order(orderer *o)
     for (size_t i = 0; i < m->n_inputs; i++) { /* inputs that lead nowhere come last, with depth 0 */
         int64_t call = o->s->call_of[m->inputs[i]];
         if (o->s->calls[call]->n_in != 0)
-            return lks__fail(LKS_E_ARG, "model '%s': input %zu is the output of layer '%s'; it must come from lks_input",
-                             m->name, i, o->s->calls[call]->layer->class_->name);
+            return lks__fail(LKS_E_ARG,
+                             "model '%s': input %zu is the output of layer '%s'; it must come from lks_input", m->name,
+                             i, o->s->calls[call]->layer->class_->name);
         if (o->used[call]) continue;
         o->used[call] = true;
         o->visited[o->n_visited++] = o->s->calls[call]->layer;
@@ -220,7 +223,8 @@ static lks_status assemble(lks_model *m)
     o.depth = lks__calloc(n + 1, sizeof *o.depth);
     o.visited = lks__calloc(n + 1, sizeof *o.visited);
     o.seen = o.used + n;
-    if (o.used == NULL || o.depth == NULL || o.visited == NULL) status = lks__fail(LKS_E_NOMEM, "no memory for a model");
+    if (o.used == NULL || o.depth == NULL || o.visited == NULL)
+        status = lks__fail(LKS_E_NOMEM, "no memory for a model");
     else status = order(&o);
     lks__free(o.used);
     lks__free(o.depth);
@@ -283,7 +287,8 @@ static lks_status find_values(size_t n, const lks_node *nodes, lks_symbolic **re
     for (size_t i = 0; i < n; i++) {
         lks_symbolic *s = lks__symbolic_of(nodes[i], &values[i]);
         if (values[i] < 0)
-            return s->base.error.code ? lks__error_raise(&s->base.error) : lks__fail(LKS_E_ARG, "node %zu has failed", i);
+            return s->base.error.code ? lks__error_raise(&s->base.error)
+                                      : lks__fail(LKS_E_ARG, "node %zu has failed", i);
     }
     return LKS_OK;
 }
@@ -313,7 +318,8 @@ lks_model *lks_model_create_io_with(size_t n_inputs, const lks_node *inputs, siz
 
     if (options != NULL) memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
     if (n_inputs < 1 || n_outputs < 1 || n_inputs > LKS_MAX_IO_NODES || n_outputs > LKS_MAX_IO_NODES)
-        return failed_model(o.name, NULL, lks__fail(LKS_E_ARG, "a model has 1 to %d inputs and outputs", LKS_MAX_IO_NODES));
+        return failed_model(o.name, NULL,
+                            lks__fail(LKS_E_ARG, "a model has 1 to %d inputs and outputs", LKS_MAX_IO_NODES));
     status = find_values(n_inputs, inputs, &recording, in);
     if (status == LKS_OK) status = find_values(n_outputs, outputs, &recording, out);
     if (status != LKS_OK) return failed_model(o.name, recording, status);

@@ -13,13 +13,14 @@
 /* What compile settled. Lists have one entry an output of the model. */
 typedef struct lks_compiled {
     lks_optimizer *optimizer;
-    lks_loss **losses;          /* NULL: output without a loss */
-    double *loss_weights;       /* NULL: all 1 */
-    lks_metric ***metrics;      /* [output][k] */
+    lks_loss **losses;     /* NULL: output without a loss */
+    double *loss_weights;  /* NULL: all 1 */
+    lks_metric ***metrics; /* [output][k] */
     size_t *n_metrics;
     lks_metric ***weighted_metrics;
     size_t *n_weighted_metrics;
-    char *loss_spelling, *metrics_spelling, *weighted_spelling, *optimizer_spelling; /* as strings were given; NULL: objects */
+    char *loss_spelling, *metrics_spelling, *weighted_spelling,
+        *optimizer_spelling; /* as strings were given; NULL: objects */
 } lks_compiled;
 
 typedef enum lks_function_kind { LKS_TRAIN = 0, LKS_TEST = 1, LKS_PREDICT = 2 } lks_function_kind;
@@ -33,19 +34,19 @@ struct lks_model {
     char *name;
     bool auto_named;
     bool sequential;
-    bool built;                /* sequential models without an input shape: not yet */
+    bool built; /* sequential models without an input shape: not yet */
     uint64_t seed;
-    lks_symbolic *recording;   /* owned; NULL for an unbuilt sequential model */
-    lks_dtype input_dtype;     /* sequential */
-    lks_shape input_shape;     /* sequential: rank -1 = unknown */
+    lks_symbolic *recording; /* owned; NULL for an unbuilt sequential model */
+    lks_dtype input_dtype;   /* sequential */
+    lks_shape input_shape;   /* sequential: rank -1 = unknown */
     size_t n_inputs, n_outputs;
     int64_t *inputs, *outputs; /* value numbers */
     lks_layer **layers;        /* Keras' model.layers order (spec 6.8); inputs are layers of class InputLayer */
     size_t n_layers, layers_capacity;
-    lks_sym_call **calls;      /* those that matter, topological */
+    lks_sym_call **calls; /* those that matter, topological */
     size_t n_calls;
-    lks_layer *as_layer;       /* made when the model is first called as a layer; that layer holds the model */
-    lks_strategy *strategy;    /* the scope it was made in; held, or NULL */
+    lks_layer *as_layer;    /* made when the model is first called as a layer; that layer holds the model */
+    lks_strategy *strategy; /* the scope it was made in; held, or NULL */
     bool trainable;
     /* training */
     lks_compiled *compiled;
@@ -55,7 +56,7 @@ struct lks_model {
     lks_variable **output_loss; /* total, count for each output with a loss, if more than one has */
     bool stop_training;
     int64_t threads;
-    lks_log *logs;             /* storage behind lks_logs handed out */
+    lks_log *logs; /* storage behind lks_logs handed out */
     char **log_names;
     size_t n_logs;
 };

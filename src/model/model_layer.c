@@ -28,7 +28,8 @@ static void call(lks_layer *layer, lks_trace *trace, int n_in, const lks_node *i
     lks_model *m = layer->model;
 
     if ((size_t)n_in != m->n_inputs) {
-        out[0] = lks__node_fail(trace->graph, lks__fail(LKS_E_ARG, "model '%s' has %zu inputs, got %d", m->name, m->n_inputs, n_in));
+        out[0] = lks__node_fail(trace->graph,
+                                lks__fail(LKS_E_ARG, "model '%s' has %zu inputs, got %d", m->name, m->n_inputs, n_in));
         return;
     }
     lks__model_trace(m, trace, in, out);
@@ -47,15 +48,27 @@ static void release(lks_layer *layer)
 }
 
 static const lks_layer_class functional_class = {
-    .name = "Functional", .snake = "functional", .module = "keras.src.models.functional",
-    .options_size = sizeof(model_options), .fields = no_fields,
-    .build = build, .call = call, .n_outputs = n_outputs, .release = release,
+    .name = "Functional",
+    .snake = "functional",
+    .module = "keras.src.models.functional",
+    .options_size = sizeof(model_options),
+    .fields = no_fields,
+    .build = build,
+    .call = call,
+    .n_outputs = n_outputs,
+    .release = release,
 };
 
 static const lks_layer_class sequential_class = {
-    .name = "Sequential", .snake = "sequential", .module = "keras",
-    .options_size = sizeof(model_options), .fields = no_fields,
-    .build = build, .call = call, .n_outputs = n_outputs, .release = release,
+    .name = "Sequential",
+    .snake = "sequential",
+    .module = "keras",
+    .options_size = sizeof(model_options),
+    .fields = no_fields,
+    .build = build,
+    .call = call,
+    .n_outputs = n_outputs,
+    .release = release,
 };
 
 /* One layer object a model, however often it is called; it holds the model, and goes with its last call. */

@@ -76,7 +76,8 @@ static lks_status check_unique(const lks_model *m, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (strcmp(m->layers[k]->name, m->layers[i]->name) == 0)
-            return lks__fail(LKS_E_ARG, "model '%s': two layers are named '%s'; names must differ", m->name, m->layers[i]->name);
+            return lks__fail(LKS_E_ARG, "model '%s': two layers are named '%s'; names must differ", m->name,
+                             m->layers[i]->name);
     return LKS_OK;
 }
 

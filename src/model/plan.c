@@ -26,7 +26,8 @@ static int64_t bytes_of(lks_variable **vars, size_t n)
 {
     int64_t total = 0;
 
-    for (size_t i = 0; i < n; i++) total += lks_tensor_size(vars[i]->value) * (int64_t)lks_dtype_size(lks_tensor_dtype(vars[i]->value));
+    for (size_t i = 0; i < n; i++)
+        total += lks_tensor_size(vars[i]->value) * (int64_t)lks_dtype_size(lks_tensor_dtype(vars[i]->value));
     return total;
 }
 
@@ -83,7 +84,8 @@ static lks_status make(lks_model *m, int64_t batch_size, int64_t threads, lks_pl
     LKS_TRY(lks__model_build_optimizer(m));
     dense = example_batch(m, batch_size, false);
     sparse = example_batch(m, batch_size, true);
-    if (lks__function_get(m, LKS_TRAIN, &dense, &o, &f) != LKS_OK) LKS_TRY(lks__function_get(m, LKS_TRAIN, &sparse, &o, &f));
+    if (lks__function_get(m, LKS_TRAIN, &dense, &o, &f) != LKS_OK)
+        LKS_TRY(lks__function_get(m, LKS_TRAIN, &sparse, &o, &f));
     LKS_TRY(count_weights(m, p));
     read_report(f, batch_size, p);
     p->total_bytes = total(p);

@@ -54,7 +54,8 @@ static lks_status predict_rows(lks_loop *loop, lks_feeder *feed, int64_t rows, o
     int64_t done = 0, step = 0;
 
     LKS_TRY(lks__hooks_call(&loop->hooks, LKS_ON_PREDICT_BEGIN, 0, NULL));
-    for (lks_status status; (loop->steps == 0 || step < loop->steps) && (status = feed->next(feed, &batch)) != LKS_END; step++) {
+    for (lks_status status; (loop->steps == 0 || step < loop->steps) && (status = feed->next(feed, &batch)) != LKS_END;
+         step++) {
         LKS_TRY(status);
         batch.n_y = batch.n_w = 0; /* a dataset may carry targets */
         if (step == 0) LKS_TRY(lks__loop_build(loop->model, &batch));
@@ -71,9 +72,13 @@ static lks_status predict_rows(lks_loop *loop, lks_feeder *feed, int64_t rows, o
 
 static lks_status run(lks_model *m, lks_feeder *feed, int64_t rows, const lks_predict_options *o, outputs *out)
 {
-    lks_loop loop = { m, { m, o->callbacks, o->n_callbacks }, { (int)o->threads, NULL, 0 }, lks__default_seed(), o->steps, NULL };
+    lks_loop loop = {
+        m, { m, o->callbacks, o->n_callbacks }, { (int)o->threads, NULL, 0 }, lks__default_seed(), o->steps, NULL
+    };
     lks_progress bar;
-    lks_progress_setup setup = { .verbose = o->verbose, .epochs = 1, .target = feed->batches >= 0 ? feed->batches : -1 };
+    lks_progress_setup setup = { .verbose = o->verbose,
+                                 .epochs = 1,
+                                 .target = feed->batches >= 0 ? feed->batches : -1 };
     lks_status status;
 
     if (o->steps > 0) setup.target = o->steps;
@@ -139,8 +144,8 @@ lks_status lks_predict_data_with(lks_model *model, lks_dataset *data, size_t n_o
     return deliver(status, &out, n_outputs, results);
 }
 
-lks_status lks_predict_arrays_with(lks_model *model, size_t n_x, lks_tensor *const *x, size_t n_outputs, lks_tensor **results,
-                                   const lks_predict_options *options)
+lks_status lks_predict_arrays_with(lks_model *model, size_t n_x, lks_tensor *const *x, size_t n_outputs,
+                                   lks_tensor **results, const lks_predict_options *options)
 {
     lks_predict_options o = read_options(options);
     lks_arrays arrays = { .xs = x, .n_xs = (int64_t)n_x };

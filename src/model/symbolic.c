@@ -130,7 +130,8 @@ static lks_status try_out(lks_layer *layer, int n_in, const lks_type *in, int n_
     lks__layer_apply(layer, &trace, n_in, nodes, results);
     status = lks__graph_status(trace.graph);
     for (int i = 0; i < n_out && status == LKS_OK; i++) {
-        if (!lks__node_ok(results[i])) status = lks__fail(LKS_E_INTERNAL, "layer '%s' gave no output", layer->class_->name);
+        if (!lks__node_ok(results[i]))
+            status = lks__fail(LKS_E_INTERNAL, "layer '%s' gave no output", layer->class_->name);
         else out[i] = *lks__node_type(results[i]);
     }
     lks__trace_free(&trace);
@@ -152,8 +153,8 @@ static lks_sym_call *make_call(lks_layer *layer, int n_in, int n_out)
     return NULL;
 }
 
-static lks_status record(lks_symbolic *s, lks_layer *layer, int n_in, const int64_t *in, int n_out, const lks_type *types,
-                         lks_node *out)
+static lks_status record(lks_symbolic *s, lks_layer *layer, int n_in, const int64_t *in, int n_out,
+                         const lks_type *types, lks_node *out)
 {
     lks_sym_call *c;
 
@@ -201,7 +202,8 @@ static lks_status gather(int n_in, const lks_node *in, lks_symbolic **out, int64
     return s->base.error.code ? lks__error_raise(&s->base.error) : LKS_OK;
 }
 
-static lks_status call_layer(lks_layer *layer, int n_in, const lks_node *in, int n_out, lks_node *out, lks_symbolic **where)
+static lks_status call_layer(lks_layer *layer, int n_in, const lks_node *in, int n_out, lks_node *out,
+                             lks_symbolic **where)
 {
     int64_t values[LKS_MAX_IO_NODES];
     lks_type in_types[LKS_MAX_IO_NODES], out_types[LKS_MAX_IO_NODES];
@@ -263,7 +265,8 @@ static lks_status input_type(const lks_input_options *o, const lks_shape *shape,
     type->dtype = lks__dtype_from_name(dtype);
     if (type->dtype != LKS_FLOAT32 && type->dtype != LKS_INT32 && type->dtype != LKS_UINT8 && type->dtype != LKS_BOOL &&
         type->dtype != LKS_INT64)
-        return lks__fail(LKS_E_UNSUPPORTED, "lks_input: dtype '%s' is not one of float32, int32, int64, uint8, bool", dtype);
+        return lks__fail(LKS_E_UNSUPPORTED, "lks_input: dtype '%s' is not one of float32, int32, int64, uint8, bool",
+                         dtype);
     if (shape->rank >= LKS_MAX_RANK) return lks__fail(LKS_E_SHAPE, "lks_input: at most %d axes", LKS_MAX_RANK - 1);
     return lks__shape_check(shape) == LKS_OK ? LKS_OK : lks__context(LKS_E_SHAPE, "lks_input");
 }

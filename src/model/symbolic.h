@@ -12,24 +12,24 @@
 
 /* One call of a layer. Inputs and outputs are value numbers of the (final) recording. */
 typedef struct lks_sym_call {
-    lks_layer *layer;  /* held; of class InputLayer where n_in is 0 */
+    lks_layer *layer; /* held; of class InputLayer where n_in is 0 */
     int n_in, n_out;
     int64_t *in, *out;
-    int node_index;    /* among the layer's calls in the model, set when a model is made */
+    int node_index; /* among the layer's calls in the model, set when a model is made */
 } lks_sym_call;
 
 enum { LKS_MAX_IO_NODES = 64 }; /* inputs or outputs of one layer call */
 
 typedef struct lks_symbolic {
-    lks_graph base;                 /* kind LKS_GRAPH_LAYERS; nodes are values */
-    int references;                 /* models made from it */
-    struct lks_symbolic *into;      /* absorbed by */
-    int64_t offset;                 /* number of its value 0 there */
-    struct lks_symbolic *absorbed;  /* list of what this one absorbed */
+    lks_graph base;                /* kind LKS_GRAPH_LAYERS; nodes are values */
+    int references;                /* models made from it */
+    struct lks_symbolic *into;     /* absorbed by */
+    int64_t offset;                /* number of its value 0 there */
+    struct lks_symbolic *absorbed; /* list of what this one absorbed */
     struct lks_symbolic *next;
-    lks_sym_call **calls;           /* in the order they were made: topological */
+    lks_sym_call **calls; /* in the order they were made: topological */
     size_t n_calls, calls_capacity;
-    int64_t *call_of;               /* value -> call number */
+    int64_t *call_of; /* value -> call number */
     size_t call_of_capacity;
 } lks_symbolic;
 

@@ -42,7 +42,8 @@ static lks_status trace_forward(lks_model *m, lks_function *f, lks_node *inputs,
     size_t n = f->n_x + f->n_y + f->n_w;
 
     if (f->n_x != m->n_inputs)
-        return lks__fail(LKS_E_ARG, "the model has %zu input%s, the data have %zu", m->n_inputs, m->n_inputs == 1 ? "" : "s", f->n_x);
+        return lks__fail(LKS_E_ARG, "the model has %zu input%s, the data have %zu", m->n_inputs,
+                         m->n_inputs == 1 ? "" : "s", f->n_x);
     for (size_t i = 0; i < n; i++) inputs[i] = lks__graph_input(g, f->types[i]);
     f->trace.iterations = lks__graph_input(g, scalar);
     for (size_t i = 0; i < f->n_x; i++) in[i] = adapt_input(m, i, inputs[i]);
@@ -58,7 +59,8 @@ lks_status lks__trace_predict(lks_model *m, lks_function *f, size_t *n_fetches, 
     *n_fetches = m->n_outputs;
     for (size_t i = 0; i < m->n_outputs; i++)
         if (!lks__node_type(fetches[i])->batched)
-            return lks__fail(LKS_E_UNSUPPORTED, "output %zu does not depend on the input: there is one value for all examples", i);
+            return lks__fail(LKS_E_UNSUPPORTED,
+                             "output %zu does not depend on the input: there is one value for all examples", i);
     return LKS_OK;
 }
 
@@ -104,7 +106,8 @@ static lks_status pick_weight(lks_model *m, const lks_function *f, const lks_nod
     else if (f->n_w == 1) *out = cast_to(w[0], LKS_FLOAT32);
     else if (f->n_w == m->n_outputs) *out = cast_to(w[output], LKS_FLOAT32);
     else if (f->n_w > 0)
-        return lks__fail(LKS_E_ARG, "%zu arrays of sample weights for %zu outputs: give one for all or one each", f->n_w, m->n_outputs);
+        return lks__fail(LKS_E_ARG, "%zu arrays of sample weights for %zu outputs: give one for all or one each",
+                         f->n_w, m->n_outputs);
     return LKS_OK;
 }
 
@@ -141,8 +144,8 @@ static size_t loss_count(const lks_model *m)
     return n;
 }
 
-static lks_status output_step(lks_model *m, lks_function *f, const lks_function_options *o, size_t i, const lks_node *inputs,
-                              lks_node output, sums *s)
+static lks_status output_step(lks_model *m, lks_function *f, const lks_function_options *o, size_t i,
+                              const lks_node *inputs, lks_node output, sums *s)
 {
     const lks_compiled *c = m->compiled;
     lks_node y = inputs[f->n_x + i], weight, report = lks__no_node, objective;
@@ -158,7 +161,8 @@ static lks_status output_step(lks_model *m, lks_function *f, const lks_function_
         if (m->output_loss != NULL) track(&f->trace, m->output_loss[2 * i], m->output_loss[2 * i + 1], report);
     }
     lks__graph_scope(f->trace.graph, "the metrics");
-    for (size_t k = 0; k < c->n_metrics[i]; k++) lks__metric_update(c->metrics[i][k], &f->trace, y, output, lks__no_node);
+    for (size_t k = 0; k < c->n_metrics[i]; k++)
+        lks__metric_update(c->metrics[i][k], &f->trace, y, output, lks__no_node);
     for (size_t k = 0; k < c->n_weighted_metrics[i]; k++)
         lks__metric_update(c->weighted_metrics[i][k], &f->trace, y, output, weight);
     f->trace.graph->scope = former;
@@ -224,8 +228,8 @@ static lks_status add_update(lks_model *m, lks_function *f, lks_node objective, 
     return status;
 }
 
-lks_status lks__trace_train(lks_model *m, lks_function *f, bool training, const lks_function_options *options, lks_node *loss,
-                            size_t *n_checks, lks_node **checks)
+lks_status lks__trace_train(lks_model *m, lks_function *f, bool training, const lks_function_options *options,
+                            lks_node *loss, size_t *n_checks, lks_node **checks)
 {
     lks_node inputs[LKS_MAX_FEEDS], outputs[LKS_MAX_IO_NODES];
     sums s = { { NULL, -1 }, { NULL, -1 } };
@@ -234,7 +238,8 @@ lks_status lks__trace_train(lks_model *m, lks_function *f, bool training, const 
     if (f->n_y < m->n_outputs && f->n_y < loss_count(m))
         return lks__fail(LKS_E_ARG, "the model has %zu output%s to compare, the data have %zu target%s", m->n_outputs,
                          m->n_outputs == 1 ? "" : "s", f->n_y, f->n_y == 1 ? "" : "s");
-    for (size_t i = 0; i < m->n_outputs && i < f->n_y; i++) LKS_TRY(output_step(m, f, options, i, inputs, outputs[i], &s));
+    for (size_t i = 0; i < m->n_outputs && i < f->n_y; i++)
+        LKS_TRY(output_step(m, f, options, i, inputs, outputs[i], &s));
     for (size_t i = 0; i < f->trace.n_losses; i++) accumulate(&s, f->trace.losses[i], f->trace.losses[i], 1.0);
     if (s.objective.graph == NULL) {
         if (training) return lks__fail(LKS_E_STATE, "there is no loss to train with: compile the model with .loss");
@@ -243,5 +248,6 @@ lks_status lks__trace_train(lks_model *m, lks_function *f, bool training, const 
     track(&f->trace, m->loss_total, m->loss_count, s.report);
     LKS_TRY(lks__graph_status(f->trace.graph));
     *loss = s.report;
-    return training ? add_update(m, f, lks__optimizer_scale_loss(m->compiled->optimizer, s.objective), n_checks, checks) : LKS_OK;
+    return training ? add_update(m, f, lks__optimizer_scale_loss(m->compiled->optimizer, s.objective), n_checks, checks)
+                    : LKS_OK;
 }

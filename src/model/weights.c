@@ -121,7 +121,8 @@ lks_status lks_model_set_weight(lks_model *model, size_t i, const lks_tensor *va
         return lks__fail(LKS_E_SHAPE, "weight '%s' has shape %s, the value has %s", v->path,
                          lks__shape_text(&want, want_text), lks__shape_text(&have, have_text));
     if (lks_tensor_dtype(value) == LKS_STRING) return lks__fail(LKS_E_ARG, "weight '%s' cannot take strings", v->path);
-    lks__convert(lks_tensor_dtype(value), lks_tensor_cdata(value), LKS_FLOAT32, lks__variable_floats(v), lks_tensor_size(value));
+    lks__convert(lks_tensor_dtype(value), lks_tensor_cdata(value), LKS_FLOAT32, lks__variable_floats(v),
+                 lks_tensor_size(value));
     return LKS_OK;
 }
 

@@ -15,10 +15,13 @@ static lks_status check_options(const lks_mirrored_options *o)
     if (o->replicas < 0 || o->replicas > MAX_REPLICAS)
         return lks__fail(LKS_E_ARG, "replicas must be 1 to %d, got %lld", MAX_REPLICAS, (long long)o->replicas);
     if (o->virtual_shards < 0 || o->virtual_shards > MAX_SHARDS)
-        return lks__fail(LKS_E_ARG, "virtual_shards must be 1 to %d, got %lld", MAX_SHARDS, (long long)o->virtual_shards);
+        return lks__fail(LKS_E_ARG, "virtual_shards must be 1 to %d, got %lld", MAX_SHARDS,
+                         (long long)o->virtual_shards);
     if (o->virtual_shards > 0 && o->replicas > o->virtual_shards)
-        return lks__fail(LKS_E_LIMIT, "%lld replicas for %lld virtual shards: a replica owns at least one shard, so use fewer "
-                         "replicas or more shards", (long long)o->replicas, (long long)o->virtual_shards);
+        return lks__fail(LKS_E_LIMIT,
+                         "%lld replicas for %lld virtual shards: a replica owns at least one shard, so use fewer "
+                         "replicas or more shards",
+                         (long long)o->replicas, (long long)o->virtual_shards);
     if (o->devices != NULL && !lks__same_word(o->devices, "cpu"))
         return lks__fail(LKS_E_UNSUPPORTED, "devices '%s': this version has replicas on 'cpu' only", o->devices);
     if (o->reproducible != NULL && !lks__same_word(o->reproducible, "any_world"))

@@ -36,11 +36,13 @@ void lks__executable_release(lks_executable *exe)
 
 static lks_status check_spec(const lks_compile_spec *spec)
 {
-    if (spec->max_batch < 1) return lks__fail(LKS_E_ARG, "a batch holds at least 1 example, got %lld", (long long)spec->max_batch);
+    if (spec->max_batch < 1)
+        return lks__fail(LKS_E_ARG, "a batch holds at least 1 example, got %lld", (long long)spec->max_batch);
     if (spec->threads < 0 || spec->threads > 256)
         return lks__fail(LKS_E_ARG, "threads must be 1 to 256 (or 0: one a usable core), got %d", spec->threads);
     if (spec->virtual_shards < 0 || spec->virtual_shards > 65536)
-        return lks__fail(LKS_E_ARG, "virtual_shards must be 1 to 65536 (or 0: by batch and model), got %d", spec->virtual_shards);
+        return lks__fail(LKS_E_ARG, "virtual_shards must be 1 to 65536 (or 0: by batch and model), got %d",
+                         spec->virtual_shards);
     if (spec->replicas < 0) return lks__fail(LKS_E_ARG, "replicas must be at least 1, got %d", spec->replicas);
     return LKS_OK;
 }
@@ -118,7 +120,8 @@ static lks_status check_finite(lks_executable *exe)
         const char *scope;
         if (exe->kernels->all_finite(cpu_shared_address(exe, exe->checks[i], 0), lks__type_size(t))) continue;
         scope = find_culprit(exe);
-        return lks__fail(LKS_E_NONFINITE, "%s is not finite; the first such value comes from %s; no weight was changed "
+        return lks__fail(LKS_E_NONFINITE,
+                         "%s is not finite; the first such value comes from %s; no weight was changed "
                          "(a smaller learning rate, clipping, or a look at the data helps)",
                          i == 0 ? "the loss" : "a gradient", scope != NULL ? scope : "the join of the shards");
     }
@@ -148,8 +151,9 @@ static void copy_fed_fetches(const lks_executable *exe)
         for (int64_t e = 0; e < a->n; e++) {
             const char *from;
             if (v->where == AT_FETCH) from = (const char *)a->fetches[v->index] + (size_t)e * v->bytes;
-            else from = (const char *)a->feeds[v->index].data +
-                        (size_t)(a->feeds[v->index].rows != NULL ? a->feeds[v->index].rows[e] : e) * v->bytes;
+            else
+                from = (const char *)a->feeds[v->index].data +
+                       (size_t)(a->feeds[v->index].rows != NULL ? a->feeds[v->index].rows[e] : e) * v->bytes;
             memcpy((char *)a->fetches[i] + (size_t)e * v->bytes, from, v->bytes);
         }
     }

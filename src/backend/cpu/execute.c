@@ -78,8 +78,8 @@ static void run_instr(lks_executable *exe, cpu_lane *lane, const cpu_instr *inst
                        n * lks__type_size(instr->out_type), lane->scratch);
         return;
     }
-    lks_op_call call = { instr->attrs, instr->n_in, instr->in_type, instr->out_type, lane->in, lane->out[0],
-                      n, first, a->n, a->seed, a->step, lane->scratch };
+    lks_op_call call = { instr->attrs, instr->n_in, instr->in_type, instr->out_type, lane->in,     lane->out[0], n,
+                         first,        a->n,        a->seed,        a->step,         lane->scratch };
     instr->run(&call);
 }
 
@@ -92,7 +92,8 @@ static void set_feeds(const lks_executable *exe, cpu_lane *lane, const cpu_phase
         lane->feeds[v->index] = (const char *)feed->data + (size_t)first * v->bytes;
         if (feed->rows == NULL) continue;
         for (int64_t e = 0; e < n; e++)
-            memcpy(to + (size_t)e * v->bytes, (const char *)feed->data + (size_t)feed->rows[first + e] * v->bytes, v->bytes);
+            memcpy(to + (size_t)e * v->bytes, (const char *)feed->data + (size_t)feed->rows[first + e] * v->bytes,
+                   v->bytes);
         lane->feeds[v->index] = to;
     }
 }
@@ -149,7 +150,8 @@ static void run_split(void *user, int task)
     lks_executable *exe = w->exe;
     cpu_lane *lane = &exe->lanes[task];
     int64_t n = w->instr->elements, blocks = (n + LKS_EW_BLOCK - 1) / LKS_EW_BLOCK;
-    int64_t begin = blocks * task / exe->n_lanes * LKS_EW_BLOCK, end = blocks * (task + 1) / exe->n_lanes * LKS_EW_BLOCK;
+    int64_t begin = blocks * task / exe->n_lanes * LKS_EW_BLOCK,
+            end = blocks * (task + 1) / exe->n_lanes * LKS_EW_BLOCK;
 
     for (int k = 0; k < w->instr->n_in; k++) lane->in[k] = cpu_shared_address(exe, w->instr->in[k], 0);
     for (int k = 0; k < w->instr->n_out; k++) lane->out[k] = cpu_shared_address(exe, w->instr->out[k], 0);
@@ -177,11 +179,12 @@ static void run_shared(lks_executable *exe, const cpu_instr *instr, int replica)
     for (int k = 0; k < instr->n_in; k++) lane->in[k] = cpu_shared_address(exe, instr->in[k], replica);
     for (int k = 0; k < instr->n_out; k++) lane->out[k] = cpu_shared_address(exe, instr->out[k], replica);
     if (instr->program != NULL) {
-        ew_program_run(instr->program, exe->kernels->elementwise, lane->in, lane->out, 0, instr->elements, lane->scratch);
+        ew_program_run(instr->program, exe->kernels->elementwise, lane->in, lane->out, 0, instr->elements,
+                       lane->scratch);
         return;
     }
-    lks_op_call call = { instr->attrs, instr->n_in, instr->in_type, instr->out_type, lane->in, lane->out[0],
-                      1, 0, a->n, a->seed, a->step, lane->scratch };
+    lks_op_call call = { instr->attrs, instr->n_in, instr->in_type, instr->out_type, lane->in, lane->out[0], 1, 0,
+                         a->n,         a->seed,     a->step,        lane->scratch };
     instr->run(&call);
 }
 

@@ -14,25 +14,25 @@
 
 typedef enum cpu_where {
     AT_NOWHERE = 0,
-    AT_SLOT,    /* offset in the lane's arena */
-    AT_FULL,    /* offset in the executable's row storage + example * bytes */
-    AT_FEED,    /* the caller's rows */
-    AT_FETCH,   /* the caller's output rows */
-    AT_SHARED,  /* offset in the shared arena (+ replica * bytes if local) */
-    AT_RESULT,  /* joined accumulator: offset in the phase's result block */
-    AT_FIXED    /* constant or variable: an address */
+    AT_SLOT,   /* offset in the lane's arena */
+    AT_FULL,   /* offset in the executable's row storage + example * bytes */
+    AT_FEED,   /* the caller's rows */
+    AT_FETCH,  /* the caller's output rows */
+    AT_SHARED, /* offset in the shared arena (+ replica * bytes if local) */
+    AT_RESULT, /* joined accumulator: offset in the phase's result block */
+    AT_FIXED   /* constant or variable: an address */
 } cpu_where;
 
 typedef struct cpu_value {
     cpu_where where;
-    int64_t root;      /* the node whose storage this one shares; itself if none */
+    int64_t root; /* the node whose storage this one shares; itself if none */
     bool needed;
-    int phase;         /* batched and accumulators: phase; shared: stage */
-    size_t bytes;      /* a row, or the value */
+    int phase;    /* batched and accumulators: phase; shared: stage */
+    size_t bytes; /* a row, or the value */
     size_t offset;
-    int first, last;   /* instruction numbers that write and last read it (of its phase, or all for FULL) */
+    int first, last; /* instruction numbers that write and last read it (of its phase, or all for FULL) */
     int last_phase;
-    int64_t index;     /* feed or fetch number; accumulators: float index in the block */
+    int64_t index; /* feed or fetch number; accumulators: float index in the block */
     void *fixed;
 } cpu_value;
 
@@ -43,16 +43,16 @@ typedef struct cpu_instr {
     const char *name, *scope;
     const void *attrs;
     int n_in, n_out;
-    int64_t *in, *out;          /* node ids */
+    int64_t *in, *out; /* node ids */
     const lks_type **in_type;
     const lks_type *out_type;
-    ew_program *program;        /* not NULL: a fused elementwise group */
+    ew_program *program; /* not NULL: a fused elementwise group */
     size_t scratch;
-    double flop;                /* a row, or a run of shared work */
-    int64_t elements;           /* shared elementwise work: splittable range; else 0 */
-    bool local;                 /* shared, once a replica */
+    double flop;      /* a row, or a run of shared work */
+    int64_t elements; /* shared elementwise work: splittable range; else 0 */
+    bool local;       /* shared, once a replica */
     bool replica_mean;
-    int64_t order;              /* graph id of the last node: position for messages */
+    int64_t order; /* graph id of the last node: position for messages */
 } cpu_instr;
 
 typedef struct cpu_list {
@@ -66,7 +66,7 @@ typedef struct cpu_phase {
     size_t result_offset;           /* floats into the result storage, replica-major */
     size_t slot_bytes;              /* arena for one slice */
     int64_t slice;
-    size_t n_feeds;                 /* batched inputs read in this phase, and their slots for gathered rows */
+    size_t n_feeds; /* batched inputs read in this phase, and their slots for gathered rows */
     int64_t *feeds;
     size_t *feed_offsets;
 } cpu_phase;
@@ -80,17 +80,17 @@ typedef struct cpu_tree_node {
 typedef struct cpu_lane {
     int replica;
     int shard_begin, shard_end;
-    char *arena;             /* slots of the running phase */
+    char *arena; /* slots of the running phase */
     char *scratch;
-    float **buffers;         /* accumulator buffers */
+    float **buffers; /* accumulator buffers */
     int n_buffers;
-    cpu_tree_node *nodes;    /* stack of finished nodes */
+    cpu_tree_node *nodes; /* stack of finished nodes */
     int n_nodes;
-    unsigned free_buffers;   /* bit mask */
-    const char **feeds;      /* rows of each input for the running slice */
-    const void **in;         /* pointer scratch for calls */
+    unsigned free_buffers; /* bit mask */
+    const char **feeds;    /* rows of each input for the running slice */
+    const void **in;       /* pointer scratch for calls */
     void **out;
-    int64_t bad;             /* tracing: first instruction with a result that is not finite, or -1 */
+    int64_t bad; /* tracing: first instruction with a result that is not finite, or -1 */
 } cpu_lane;
 
 typedef struct cpu_copy { /* assignment by copy at the end of the update */
@@ -101,7 +101,7 @@ typedef struct cpu_copy { /* assignment by copy at the end of the update */
 
 typedef struct cpu_save { /* a variable's old value that a copy needs */
     const void *from;
-    size_t offset;       /* in shared storage */
+    size_t offset; /* in shared storage */
     size_t bytes;
 } cpu_save;
 
@@ -113,18 +113,18 @@ struct lks_executable {
     int threads, replicas, shards, n_phases;
     size_t n_nodes;
     cpu_value *values;
-    cpu_phase *phases;    /* n_phases */
-    cpu_list *stages;     /* n_phases + 2: the last one is the update */
+    cpu_phase *phases; /* n_phases */
+    cpu_list *stages;  /* n_phases + 2: the last one is the update */
     int64_t *fetches;
     size_t n_fetches;
     int64_t *checks;
     size_t n_checks;
-    cpu_copy *copies;     /* after the update; first n_saves of `saves` before it */
+    cpu_copy *copies; /* after the update; first n_saves of `saves` before it */
     size_t n_copies;
     cpu_save *saves;
     size_t n_saves;
-    lks_arena arena;      /* plan objects */
-    char *shared;         /* shared values */
+    lks_arena arena; /* plan objects */
+    char *shared;    /* shared values */
     size_t shared_bytes;
     char *full;
     size_t full_bytes;
@@ -140,7 +140,7 @@ struct lks_executable {
     const lks_run_args *args;
     int phase;
     bool tracing;
-    double *seconds;      /* profiling: of each instruction of the running list, or NULL */
+    double *seconds; /* profiling: of each instruction of the running list, or NULL */
 };
 
 /* plan_order.c: which nodes are needed, in which phase or stage. */
