@@ -13,6 +13,7 @@
 
 #include "ops/build.h"
 #include "support/evaluate.h"
+#include "support/failing_alloc.h"
 
 enum { N = 2 };
 
@@ -347,6 +348,46 @@ static void absent_nodes_are_refused_without_a_graph(void **state)
     assert_false(lks__node_ok(lks_ops_concatenate(0, NULL, 0)));
 }
 
+/* A bit of everything, forward and backward. */
+static lks_status build_much(void)
+{
+    const lks_conv_attrs conv = { { 3, 3 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, 1, { 4, 4 }, { 4, 4 } };
+    const lks_pool_attrs pool = { { 2, 2 }, { 2, 2 }, { 0, 0 }, { 4, 4 }, { 2, 2 } };
+    const int64_t swap[4] = { 0, 2, 1, 3 }, batch = 0, pads[4][2] = { { 0, 0 }, { 1, 0 }, { 0, 1 }, { 0, 0 } };
+    lks_node x, y, w[2], d[2], parts[2];
+    lks_status status;
+
+    g = NULL;
+    status = lks__graph_create(&g);
+    if (status != LKS_OK) return status;
+    x = IN(3, 4, 4, 2);
+    w[0] = IN_SHARED(4, 3, 3, 2, 3);
+    w[1] = IN_SHARED(2, 3, 10);
+    y = lks_ops_relu(lks__graph_conv2d(x, w[0], &conv));
+    y = lks_ops_subtract(y, lks_ops_mean(y, 1, &batch, 1));
+    y = lks_ops_pad(lks_ops_transpose(y, 4, swap), 4, pads, 0);
+    y = lks_ops_slice(lks_ops_slice(y, 1, 1, 5, 1), 2, 0, 4, 1);
+    parts[0] = parts[1] = lks_ops_clip(lks__graph_pool_max(y, &pool), -2, 2);
+    y = lks_ops_power(lks_ops_abs(lks_ops_concatenate(2, parts, 1)), lks_ops_number(y, 2));
+    y = lks_ops_softmax(lks_ops_matmul(lks_ops_max(y, 1, (const int64_t[]){ 1 }, 0), w[1]), -1);
+    y = lks_ops_where(lks_ops_one_hot(lks_ops_argmax(y, -1), 10), lks_ops_logsumexp(y, -1, 1), y);
+    lks__graph_gradients(lks_ops_sum(y, 0, NULL, 0), 2, w, d);
+    return lks__graph_status(g);
+}
+
+static void every_allocation_of_a_graph_may_fail(void **state)
+{
+    lks_status status;
+
+    (void)state;
+    EVERY_ALLOCATION_FAILS(
+        {
+            status = build_much();
+            if (status != LKS_OK) lks__graph_release(g);
+        },
+        lks__graph_release(g));
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -363,6 +404,7 @@ int main(void)
         TEST(shape_rules_of_windows_refuse_what_does_not_fit),
         TEST(every_shape_rule_counts_its_inputs_and_leaves_the_output_alone),
         TEST(absent_nodes_are_refused_without_a_graph),
+        cmocka_unit_test(every_allocation_of_a_graph_may_fail),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

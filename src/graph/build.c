@@ -48,9 +48,13 @@ static bool is_integer(lks_dtype d)
 /* Drops leading axes of size 1 of a shared operand that the row of `other` does not have. */
 static lks_node align(lks_node x, lks_node other)
 {
-    const lks_type *t = lks__node_type(x), *row = lks__node_type(other);
-    lks_shape s = t->shape;
+    const lks_type *t, *row;
+    lks_shape s;
 
+    if (!lks__node_ok(x) || !lks__node_ok(other)) return x;
+    t = lks__node_type(x);
+    row = lks__node_type(other);
+    s = t->shape;
     if (t->batched || !row->batched) return x;
     while (s.rank > row->shape.rank && s.dim[0] == 1) {
         s.rank--;
