@@ -1,11 +1,14 @@
 /* op_conv2d.c - y = correlation of x (in, in, Cin) with w (kh, kw, Cin / groups, Cout): (out, out, Cout).
  *
- * Order: each output starts at +0 and takes its taps by fused multiply-add, over kh, then kw, then the input channels of the
- * group. Taps outside of the input are skipped, which for finite weights equals multiplying zeros.
+ * Order: each output starts at +0 and takes its taps by fused multiply-add, over kh, then the input channels of the group,
+ * then kw (so that a kernel can load an input once for all columns of the window). Taps outside of the input are
+ * skipped, which for finite weights equals multiplying zeros.
+ * Where a group makes fewer than 4 channels from 8 or more, an output has 16 lanes instead: lane l takes the channels
+ * l, l + 16, ..., of each all kh, then kw; the tree of order.h joins them.
  */
 #include "window.h"
 
-#include "scalar_math.h"
+#include "order.h"
 
 static lks_status infer(const void *attrs, int n_in, const lks_type *const *in, lks_type *out)
 {
@@ -27,16 +30,6 @@ typedef struct sizes {
     int64_t c_in, c_out, in_group, out_group;
 } sizes;
 
-/* One tap of all groups at one output position. */
-static void add_tap(const sizes *s, const float *x, const float *w, float *restrict y)
-{
-    for (int64_t c = 0; c < s->c_in; c++) {
-        int64_t group = c / s->in_group, first = group * s->out_group;
-        const float *row = w + (c - group * s->in_group) * s->c_out;
-        for (int64_t o = first; o < first + s->out_group; o++) y[o] = lks__fma_f(x[c], row[o], y[o]);
-    }
-}
-
 static void one_output(const lks_conv_attrs *a, const sizes *s, const float *x, const float *w, int64_t oy, int64_t ox,
                        float *y)
 {
@@ -44,12 +37,40 @@ static void one_output(const lks_conv_attrs *a, const sizes *s, const float *x, 
     for (int64_t ky = 0; ky < a->kernel[0]; ky++) {
         int64_t iy = lks__conv_place(a, 0, oy, ky);
         if (iy < 0 || iy >= a->in[0]) continue;
-        for (int64_t kx = 0; kx < a->kernel[1]; kx++) {
-            int64_t ix = lks__conv_place(a, 1, ox, kx);
-            if (ix < 0 || ix >= a->in[1]) continue;
-            add_tap(s, x + (iy * a->in[1] + ix) * s->c_in, w + (ky * a->kernel[1] + kx) * s->in_group * s->c_out, y);
+        for (int64_t c = 0; c < s->c_in; c++) {
+            int64_t group = c / s->in_group, first = group * s->out_group;
+            for (int64_t kx = 0; kx < a->kernel[1]; kx++) {
+                int64_t ix = lks__conv_place(a, 1, ox, kx);
+                const float *row = w + ((ky * a->kernel[1] + kx) * s->in_group + c - group * s->in_group) * s->c_out;
+                float v;
+                if (ix < 0 || ix >= a->in[1]) continue;
+                v = x[(iy * a->in[1] + ix) * s->c_in + c];
+                for (int64_t o = first; o < first + s->out_group; o++) y[o] = lks__fma_f(v, row[o], y[o]);
+            }
         }
     }
+}
+
+/* Output channel o by 16 lanes over the input channels of its group. */
+static float lanes_output(const lks_conv_attrs *a, const sizes *s, const float *x, const float *w, int64_t oy,
+                          int64_t ox, int64_t o)
+{
+    const int64_t first = o / s->out_group * s->in_group;
+    float lane[LKS_LANES] = { 0 };
+
+    for (int64_t c = 0; c < s->in_group; c++)
+        for (int64_t ky = 0; ky < a->kernel[0]; ky++) {
+            int64_t iy = lks__conv_place(a, 0, oy, ky);
+            if (iy < 0 || iy >= a->in[0]) continue;
+            for (int64_t kx = 0; kx < a->kernel[1]; kx++) {
+                int64_t ix = lks__conv_place(a, 1, ox, kx);
+                if (ix < 0 || ix >= a->in[1]) continue;
+                lane[c % LKS_LANES] = lks__fma_f(x[(iy * a->in[1] + ix) * s->c_in + first + c],
+                                                 w[((ky * a->kernel[1] + kx) * s->in_group + c) * s->c_out + o],
+                                                 lane[c % LKS_LANES]);
+            }
+        }
+    return lks__tree_sum16(lane);
 }
 
 static void run(const lks_op_call *call)
@@ -63,7 +84,11 @@ static void run(const lks_op_call *call)
     s.out_group = s.c_out / a->groups;
     for (int64_t i = 0; i < call->n; i++, x += a->in[0] * a->in[1] * s.c_in)
         for (int64_t oy = 0; oy < a->out[0]; oy++)
-            for (int64_t ox = 0; ox < a->out[1]; ox++, y += s.c_out) one_output(a, &s, x, w, oy, ox, y);
+            for (int64_t ox = 0; ox < a->out[1]; ox++, y += s.c_out) {
+                if (s.out_group >= 4 || s.in_group < 8) one_output(a, &s, x, w, oy, ox, y);
+                else
+                    for (int64_t o = 0; o < s.c_out; o++) y[o] = lanes_output(a, &s, x, w, oy, ox, o);
+            }
 }
 
 static void gradient(const lks_vjp *v)

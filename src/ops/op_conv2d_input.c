@@ -1,12 +1,14 @@
 /* op_conv2d_input.c - the gradient of conv2d for its input, d (out, out, Cout) and w -> (in, in, Cin); also the transposed
  * convolution.
  *
- * Order: each element starts at +0 and takes its terms by fused multiply-add, over kh, then kw, then the output channels of
- * the group; taps whose output does not exist are skipped.
+ * Order: each element starts at +0 and takes its terms by fused multiply-add, over kh, then the output channels of the
+ * group, then kw; taps whose output does not exist are skipped.
+ * Where a group makes fewer than 4 channels from 8 or more, an element has 16 lanes instead: lane l takes the output
+ * channels l, l + 16, ..., of each all kh, then kw; the tree of order.h joins them.
  */
 #include "window.h"
 
-#include "scalar_math.h"
+#include "order.h"
 
 static lks_status infer(const void *attrs, int n_in, const lks_type *const *in, lks_type *out)
 {
@@ -28,30 +30,48 @@ typedef struct sizes {
     int64_t c_in, c_out, in_group, out_group;
 } sizes;
 
-static void add_tap(const sizes *s, const float *d, const float *w, float *restrict dx)
+/* Element c at (iy, ix): the sum over kh, output channels, kw in one accumulator. */
+static float one_element(const lks_conv_attrs *a, const sizes *s, const float *d, const float *w, int64_t iy,
+                         int64_t ix, int64_t c)
 {
-    for (int64_t c = 0; c < s->c_in; c++) {
-        int64_t group = c / s->in_group, first = group * s->out_group;
-        const float *row = w + (c - group * s->in_group) * s->c_out;
-        float sum = dx[c];
-        for (int64_t o = first; o < first + s->out_group; o++) sum = lks__fma_f(d[o], row[o], sum);
-        dx[c] = sum;
-    }
-}
+    const int64_t group = c / s->in_group;
+    float sum = 0.0f;
 
-static void one_place(const lks_conv_attrs *a, const sizes *s, const float *d, const float *w, int64_t iy, int64_t ix,
-                      float *dx)
-{
-    for (int64_t c = 0; c < s->c_in; c++) dx[c] = 0.0f;
     for (int64_t ky = 0; ky < a->kernel[0]; ky++) {
         int64_t oy = lks__conv_output(a, 0, iy, ky);
         if (oy < 0) continue;
-        for (int64_t kx = 0; kx < a->kernel[1]; kx++) {
-            int64_t ox = lks__conv_output(a, 1, ix, kx);
-            if (ox < 0) continue;
-            add_tap(s, d + (oy * a->out[1] + ox) * s->c_out, w + (ky * a->kernel[1] + kx) * s->in_group * s->c_out, dx);
-        }
+        for (int64_t o = group * s->out_group; o < (group + 1) * s->out_group; o++)
+            for (int64_t kx = 0; kx < a->kernel[1]; kx++) {
+                int64_t ox = lks__conv_output(a, 1, ix, kx);
+                if (ox < 0) continue;
+                sum = lks__fma_f(d[(oy * a->out[1] + ox) * s->c_out + o],
+                                 w[((ky * a->kernel[1] + kx) * s->in_group + c % s->in_group) * s->c_out + o], sum);
+            }
     }
+    return sum;
+}
+
+/* The same by 16 lanes over the output channels of the group. */
+static float lanes_element(const lks_conv_attrs *a, const sizes *s, const float *d, const float *w, int64_t iy,
+                           int64_t ix, int64_t c)
+{
+    const int64_t first = c / s->in_group * s->out_group;
+    float lane[LKS_LANES] = { 0 };
+
+    for (int64_t o = 0; o < s->out_group; o++)
+        for (int64_t ky = 0; ky < a->kernel[0]; ky++) {
+            int64_t oy = lks__conv_output(a, 0, iy, ky);
+            if (oy < 0) continue;
+            for (int64_t kx = 0; kx < a->kernel[1]; kx++) {
+                int64_t ox = lks__conv_output(a, 1, ix, kx);
+                if (ox < 0) continue;
+                lane[o % LKS_LANES] = lks__fma_f(
+                    d[(oy * a->out[1] + ox) * s->c_out + first + o],
+                    w[((ky * a->kernel[1] + kx) * s->in_group + c % s->in_group) * s->c_out + first + o],
+                    lane[o % LKS_LANES]);
+            }
+        }
+    return lks__tree_sum16(lane);
 }
 
 static void run(const lks_op_call *call)
@@ -60,12 +80,16 @@ static void run(const lks_op_call *call)
     sizes s = { .c_in = call->out_type->shape.dim[2], .c_out = call->in_type[0]->shape.dim[2] };
     const float *d = call->in[0], *w = call->in[1];
     float *dx = call->out;
+    bool lanes;
 
     s.in_group = s.c_in / a->groups;
     s.out_group = s.c_out / a->groups;
+    lanes = s.in_group < 4 && s.out_group >= 8;
     for (int64_t i = 0; i < call->n; i++, d += a->out[0] * a->out[1] * s.c_out)
         for (int64_t iy = 0; iy < a->in[0]; iy++)
-            for (int64_t ix = 0; ix < a->in[1]; ix++, dx += s.c_in) one_place(a, &s, d, w, iy, ix, dx);
+            for (int64_t ix = 0; ix < a->in[1]; ix++, dx += s.c_in)
+                for (int64_t c = 0; c < s.c_in; c++)
+                    dx[c] = lanes ? lanes_element(a, &s, d, w, iy, ix, c) : one_element(a, &s, d, w, iy, ix, c);
 }
 
 /* Its own transpose is the convolution. */

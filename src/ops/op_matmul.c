@@ -1,7 +1,9 @@
 /* op_matmul.c - (..., k) x (k, m) -> (..., m), or with the attribute transposed (..., m) x (k, m) -> (..., k). The matrix is
  * shared and of rank 2.
  *
- * Order: each output starts at +0 and takes its terms by fused multiply-add one after the other, over k (over m).
+ * Order: each output starts at +0 and takes its terms by fused multiply-add one after the other, over k (over m). Where there
+ * are fewer than 16 columns and the matrix is not transposed, an output has 4 lanes over k (lane l takes k = l, l + 4, ...),
+ * joined (0 + 2) + (1 + 3): four rows of the matrix then fill whole vectors.
  */
 #include "build.h"
 #include "scalar_math.h"
@@ -36,6 +38,15 @@ static void row_times_matrix(int64_t k, int64_t m, const float *a, const float *
         for (int64_t j = 0; j < m; j++) y[j] = lks__fma_f(a[i], b[i * m + j], y[j]);
 }
 
+static void row_times_few(int64_t k, int64_t m, const float *a, const float *b, float *y)
+{
+    for (int64_t j = 0; j < m; j++) {
+        float lane[4] = { 0 };
+        for (int64_t i = 0; i < k; i++) lane[i % 4] = lks__fma_f(a[i], b[i * m + j], lane[i % 4]);
+        y[j] = (lane[0] + lane[2]) + (lane[1] + lane[3]);
+    }
+}
+
 static void row_times_transposed(int64_t k, int64_t m, const float *a, const float *b, float *y)
 {
     for (int64_t i = 0; i < k; i++) {
@@ -56,6 +67,7 @@ static void run(const lks_op_call *call)
     for (int64_t i = 0; i < out->rank - 1; i++) rows *= out->dim[i];
     for (int64_t i = 0; i < rows; i++) {
         if (transposed) row_times_transposed(k, m, a + i * m, call->in[1], y + i * k);
+        else if (m < 16) row_times_few(k, m, a + i * k, call->in[1], y + i * m);
         else row_times_matrix(k, m, a + i * k, call->in[1], y + i * m);
     }
 }

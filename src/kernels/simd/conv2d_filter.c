@@ -1,0 +1,238 @@
+/* conv2d_filter.c - the gradient of a convolution for its kernel: blocks of kernel positions and channels, each over
+ * all positions of an example, examples in order.
+ *
+ * Vectors run over the output channels; over the input channels where there are fewer than four output channels; over
+ * both in depthwise convolutions.
+ */
+#include "entries.h"
+#include "filter_tile.h"
+
+typedef void (*filter_fn)(const filter_tile *t);
+
+#define TAP(R, C, partial)                                      \
+    static void tap_##R##_##C##_##partial(const filter_tile *t) \
+    {                                                           \
+        filter_tap(t, R, C, partial);                           \
+    }
+TAP(1, 1, 0)
+TAP(2, 1, 0)
+TAP(4, 1, 0)
+TAP(8, 1, 0)
+TAP(1, 1, 1)
+TAP(2, 1, 1)
+TAP(4, 1, 1)
+TAP(8, 1, 1)
+TAP(1, 2, 0)
+TAP(2, 2, 0)
+TAP(4, 2, 0)
+TAP(6, 2, 0)
+
+#define STREAM(name, rows, stride, R, C, x_vector, d_vector, partial)                  \
+    static void stream_##name##_##stride##_##R##_##C##_##partial(const filter_tile *t) \
+    {                                                                                  \
+        const filter_shape s = { rows, stride, R, C, x_vector, d_vector, partial };    \
+                                                                                       \
+        filter_stream(t, &s);                                                          \
+    }
+#define STREAMS(stride)                         \
+    STREAM(d, 1, stride, 1, 1, 0, 1, 0)         \
+    STREAM(d, 1, stride, 2, 1, 0, 1, 0)         \
+    STREAM(d, 1, stride, 3, 1, 0, 1, 0)         \
+    STREAM(d, 1, stride, 4, 1, 0, 1, 0)         \
+    STREAM(d, 1, stride, 1, 1, 0, 1, 1)         \
+    STREAM(d, 1, stride, 2, 1, 0, 1, 1)         \
+    STREAM(d, 1, stride, 3, 1, 0, 1, 1)         \
+    STREAM(d, 1, stride, 4, 1, 0, 1, 1)         \
+    STREAM(d, 1, stride, 1, 2, 0, 1, 0)         \
+    STREAM(d, 1, stride, 2, 2, 0, 1, 0)         \
+    STREAM(d_rows, 3, stride, 1, 1, 0, 1, 0)    \
+    STREAM(d_rows, 3, stride, 1, 1, 0, 1, 1)    \
+    STREAM(x_rows, 3, stride, 1, 1, 1, 0, 0)    \
+    STREAM(x_rows, 3, stride, 1, 1, 1, 0, 1)    \
+    STREAM(both_rows, 3, stride, 1, 1, 1, 1, 0) \
+    STREAM(both_rows, 3, stride, 1, 1, 1, 1, 1)
+STREAMS(1)
+STREAMS(2)
+
+static const filter_fn
+    stream_d_1[2][2][5] = { /* [stride - 1][partial][R] */
+                            { { NULL, stream_d_1_1_1_0, stream_d_1_2_1_0, stream_d_1_3_1_0, stream_d_1_4_1_0 },
+                              { NULL, stream_d_1_1_1_1, stream_d_1_2_1_1, stream_d_1_3_1_1, stream_d_1_4_1_1 } },
+                            { { NULL, stream_d_2_1_1_0, stream_d_2_2_1_0, stream_d_2_3_1_0, stream_d_2_4_1_0 },
+                              { NULL, stream_d_2_1_1_1, stream_d_2_2_1_1, stream_d_2_3_1_1, stream_d_2_4_1_1 } }
+    };
+static const filter_fn stream_d_2[2][3] = { /* [stride - 1][R] */
+                                            { NULL, stream_d_1_1_2_0, stream_d_1_2_2_0 },
+                                            { NULL, stream_d_2_1_2_0, stream_d_2_2_2_0 }
+};
+/* Three kernel rows at once, [x_vector + 2 * d_vector - 1][stride - 1][partial]. */
+static const filter_fn stream_rows[3][2][2] = {
+    { { stream_x_rows_1_1_1_0, stream_x_rows_1_1_1_1 }, { stream_x_rows_2_1_1_0, stream_x_rows_2_1_1_1 } },
+    { { stream_d_rows_1_1_1_0, stream_d_rows_1_1_1_1 }, { stream_d_rows_2_1_1_0, stream_d_rows_2_1_1_1 } },
+    { { stream_both_rows_1_1_1_0, stream_both_rows_1_1_1_1 }, { stream_both_rows_2_1_1_0, stream_both_rows_2_1_1_1 } }
+};
+
+typedef struct filter_job {
+    lks_conv_attrs a;
+    filter_tile t;
+    int64_t groups, cin, cout; /* of a group */
+    int64_t n;
+    const float *x, *d;
+    float *out;
+    int streams; /* three adjacent columns, stride 1 or 2 */
+} filter_job;
+
+/* One block over all examples: kernel position (kh, kw), first input channel and output channel counted over groups. */
+static void filter_examples(filter_job *j, filter_fn fn, int64_t kh, int64_t kw, int64_t x_channel, int64_t d_channel,
+                            int64_t out_channel)
+{
+    filter_tile *t = &j->t;
+
+    t->k_row = kh;
+    t->k_col = kw;
+    t->out = j->out + kh * t->out_row + kw * t->out_col + out_channel * t->out_depth + d_channel;
+    for (int64_t i = 0; i < j->n; i++) {
+        t->x = j->x + i * j->a.in[0] * t->x_row + x_channel;
+        t->d = j->d + i * j->a.out[0] * t->d_row + d_channel;
+        fn(t);
+    }
+}
+
+/* All kernel positions and input channels of the group for output channels [c, c + C * VF). */
+static void filter_channels(filter_job *j, int64_t g, int64_t c, int C)
+{
+    const int partial = C == 1 && j->t.last < VF, stride = (int)j->a.stride[1] - 1;
+    const int64_t first = g * j->cin, d = g * j->cout + c;
+
+    for (int64_t kh = 0; kh < j->a.kernel[0]; kh++) {
+        int64_t left;
+
+        if (j->streams && C == 1 && j->cin == 1 && kh + 3 <= j->a.kernel[0]) {
+            filter_examples(j, stream_rows[1][stride][partial], kh, 0, first, d, 0);
+            kh += 2;
+            continue;
+        }
+        for (int64_t kw = 0; kw < (j->streams ? 1 : j->a.kernel[1]); kw++)
+            for (int64_t r = 0, R; r < j->cin; r += R) {
+                filter_fn fn;
+
+                left = j->cin - r;
+                if (j->streams && C == 2) {
+                    R = left >= 2 ? 2 : 1;
+                    fn = stream_d_2[stride][R];
+                } else if (j->streams) {
+                    R = left == 3 || left == 5 || left == 6 || left == 9 ? 3 : left >= 4 ? 4 : left;
+                    fn = stream_d_1[stride][partial][R];
+                } else if (C == 2) {
+                    R = left >= 6 ? 6 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+                    fn = R == 6 ? tap_6_2_0 : R == 4 ? tap_4_2_0 : R == 2 ? tap_2_2_0 : tap_1_2_0;
+                } else {
+                    R = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+                    if (partial) fn = R == 8 ? tap_8_1_1 : R == 4 ? tap_4_1_1 : R == 2 ? tap_2_1_1 : tap_1_1_1;
+                    else fn = R == 8 ? tap_8_1_0 : R == 4 ? tap_4_1_0 : R == 2 ? tap_2_1_0 : tap_1_1_0;
+                }
+                filter_examples(j, fn, kh, kw, first + r, d, r);
+            }
+    }
+}
+
+static void filter_over_d(filter_job *j)
+{
+    for (int64_t g = 0; g < j->groups; g++)
+        for (int64_t c = 0; c < j->cout;) {
+            const int64_t left = j->cout - c;
+            const int C = left >= 2 * VF && !(j->streams && j->cin == 1 && j->a.kernel[0] >= 3) ? 2 : 1;
+
+            j->t.last = left < VF ? left : VF;
+            filter_channels(j, g, c, C);
+            c += C * VF;
+        }
+}
+
+/* Vectors over the input channels, one output channel at a time (x); or over all channels (both). */
+static void filter_over_x(filter_job *j, int both)
+{
+    const int64_t channels = both ? j->groups : j->cin;
+
+    j->t.out_lane = both ? 1 : j->groups * j->cout;
+    for (int64_t kh = 0; kh + 3 <= j->a.kernel[0]; kh += 3)
+        for (int64_t g = 0; g < (both ? 1 : j->groups); g++)
+            for (int64_t co = 0; co < j->cout; co++)
+                for (int64_t c = 0; c < channels; c += VF) {
+                    filter_fn fn;
+
+                    j->t.last = channels - c < VF ? channels - c : VF;
+                    fn = stream_rows[both ? 2 : 0][j->a.stride[1] - 1][j->t.last < VF];
+                    if (both) filter_examples(j, fn, kh, 0, c, c, 0);
+                    else filter_examples(j, fn, kh, 0, g * j->cin + c, g * j->cout + co, c);
+                }
+}
+
+/* A 1x1 kernel sees one long line of positions. */
+static void filter_flatten(lks_conv_attrs *a)
+{
+    for (int i = 0; i < 2; i++)
+        if (a->kernel[i] != 1 || a->stride[i] != 1 || a->before[i] != 0 || a->in[i] != a->out[i]) return;
+    a->in[1] *= a->in[0];
+    a->out[1] *= a->out[0];
+    a->in[0] = a->out[0] = 1;
+}
+
+/* w (k, m) += a (positions, k) transposed times d (positions, m), for each of n examples. carry: the positions continue
+ * the sums in w one by one (a position is an example). */
+void SIMD(filter_dense)(int64_t n, int64_t positions, int64_t k, int64_t m, bool carry, const float *a, const float *d,
+                        float *w)
+{
+    filter_job j = { .a = { .kernel = { 1, 1 },
+                            .stride = { 1, 1 },
+                            .dilation = { 1, 1 },
+                            .groups = 1,
+                            .in = { 1, positions },
+                            .out = { 1, positions } },
+                     .groups = 1,
+                     .cin = k,
+                     .cout = m,
+                     .n = n,
+                     .x = a,
+                     .d = d,
+                     .out = w };
+
+    j.t.a = &j.a;
+    j.t.carry = carry;
+    j.t.x_pixel = k;
+    j.t.x_row = positions * k;
+    j.t.d_pixel = j.t.out_depth = m;
+    j.t.d_row = positions * m;
+    j.t.out_lane = 1;
+    filter_over_d(&j);
+}
+
+void SIMD(conv2d_filter)(const lks_op_call *call)
+{
+    const lks_conv_attrs *a = call->attrs;
+    const lks_shape *w = &call->out_type->shape;
+    filter_job j = { .a = *a,
+                     .groups = a->groups,
+                     .cin = w->dim[2],
+                     .cout = w->dim[3] / a->groups,
+                     .n = call->n,
+                     .x = call->in[0],
+                     .d = call->in[1],
+                     .out = call->out };
+    int rows3;
+
+    filter_flatten(&j.a);
+    j.streams = a->kernel[1] == 3 && a->dilation[1] == 1 && (a->stride[1] == 1 || a->stride[1] == 2);
+    rows3 = j.streams && a->kernel[0] == 3;
+    j.t.a = &j.a;
+    j.t.x_pixel = j.groups * j.cin;
+    j.t.x_row = j.a.in[1] * j.t.x_pixel;
+    j.t.d_pixel = j.t.out_depth = j.groups * j.cout;
+    j.t.d_row = j.a.out[1] * j.t.d_pixel;
+    j.t.out_col = j.cin * j.t.out_depth;
+    j.t.out_row = a->kernel[1] * j.t.out_col;
+    j.t.out_lane = 1;
+    if (rows3 && j.groups > 1 && j.cin == 1 && j.cout == 1) filter_over_x(&j, 1);
+    else if (rows3 && j.cout < 4 && j.cin > j.cout) filter_over_x(&j, 0);
+    else filter_over_d(&j);
+}

@@ -1,0 +1,159 @@
+/* conv_vector.c - convolutions whose lanes are channels of x.
+ *
+ * Depthwise: each lane is an output of its own. Few outputs (fewer than four channels made from eight or more): the order
+ * of these is 16 lanes over the summed channels, one block of 16 channels after the other, each over kernel rows and columns;
+ * the lanes of some positions are kept in memory, then joined by the tree for many positions at once.
+ */
+#include "conv_blocks.h"
+#include "conv_walk.h"
+#include "entries.h"
+
+enum { DOT_POSITIONS = 64, LANES = 16 };
+
+/* `count` positions in blocks of about the same length. */
+static void vector_span(const conv_blocks *b, const conv_tile *tile, int64_t count)
+{
+    conv_tile t = *tile;
+
+    for (int64_t blocks = (count + b->longest[0] - 1) / b->longest[0]; blocks > 0; blocks--) {
+        const int64_t length = (count + blocks - 1) / blocks;
+
+        b->block[0][length](&t);
+        t.x += length * t.x_position;
+        t.y += length * t.y_position;
+        count -= length;
+    }
+}
+
+static const conv_blocks *vector_blocks(conv_kind kind, int64_t lanes)
+{
+    return lanes < VF ? &SIMD(conv_masked_blocks) : &SIMD(conv_vector_blocks)[kind];
+}
+
+static void depthwise_lines(const conv_job *j, conv_kind kind, conv_tile *t, int64_t lines, int64_t count)
+{
+    const conv_blocks *b = vector_blocks(kind, j->last);
+    const float *x = t->x;
+    float *y = t->y;
+
+    for (int64_t i = 0; i < lines; i++) {
+        t->x = x + i * t->x_line;
+        t->y = y + i * t->y_line;
+        vector_span(b, t, count);
+    }
+}
+
+/* Lanes [0, 16) of VF positions to their sums: + 8, + 4, + 2, + 1. */
+LKS_INLINE vf dot_join(const float *lanes)
+{
+    vf r[VF];
+
+    LKS_UNROLL
+    for (int i = 0; i < VF; i++) {
+        vf part[VP];
+
+        LKS_UNROLL
+        for (int p = 0; p < VP; p++) part[p] = vf_load(lanes + i * LANES + p * VF);
+        LKS_UNROLL
+        for (int half = VP / 2; half > 0; half /= 2)
+            for (int p = 0; p < half; p++) part[p] = vf_add(part[p], part[p + half]);
+        r[i] = part[0];
+    }
+    vf_transpose(r);
+    LKS_UNROLL
+    for (int half = VF / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; i++) r[i] = vf_add(r[i], r[i + half]);
+    return r[0];
+}
+
+/* At most DOT_POSITIONS positions of a line. */
+static void dot_positions(const conv_job *j, conv_kind kind, const conv_tile *tile, int64_t count)
+{
+    float lanes[(DOT_POSITIONS + VF) * LANES], sums[VF];
+    conv_tile t = *tile;
+
+    t.y_position = LANES;
+    t.depth = 1;
+    if (j->depth < LANES) memset(lanes, 0, (size_t)(count * LANES) * sizeof *lanes);
+    memset(lanes + count * LANES, 0, (size_t)(VF * LANES) * sizeof *lanes);
+    for (int64_t block = 0; block < j->depth; block += LANES)
+        for (int p = 0; p < LANES && block + p < j->depth; p += VF) {
+            t.last = j->depth - block - p < VF ? j->depth - block - p : VF;
+            t.carry = block > 0;
+            t.x = tile->x + block + p;
+            t.w = tile->w + block + p;
+            t.y = lanes + p;
+            vector_span(vector_blocks(kind, t.last), &t, count);
+        }
+    for (int64_t i = 0; i < count; i += VF) {
+        float *y = tile->y + i * tile->y_position;
+        const vf v = dot_join(lanes + i * LANES);
+        const int64_t n = count - i < VF ? count - i : VF;
+
+        if (tile->y_position == 1) {
+            vf_store_m(y, vf_first(n), v);
+            continue;
+        }
+        vf_store(sums, v);
+        for (int64_t l = 0; l < n; l++) y[l * tile->y_position] = sums[l];
+    }
+}
+
+static void dot_lines(const conv_job *j, conv_kind kind, conv_tile *t, int64_t lines, int64_t count)
+{
+    const float *x = t->x;
+    float *y = t->y;
+
+    for (int64_t i = 0; i < lines; i++)
+        for (int64_t k = 0; k < count; k += DOT_POSITIONS) {
+            t->x = x + i * t->x_line + k * t->x_position;
+            t->y = y + i * t->y_line + k * t->y_position;
+            dot_positions(j, kind, t, count - k < DOT_POSITIONS ? count - k : DOT_POSITIONS);
+        }
+}
+
+/* One group's weights for one made channel, as (kernel positions, depth). */
+static void dot_pack(const conv_job *j, const float *w, int64_t w_position, int64_t w_depth)
+{
+    const int64_t positions = j->rows.kernel * j->cols.kernel;
+    float *p = j->panel;
+
+    for (int64_t i = 0; i < positions; i++, w += w_position)
+        for (int64_t k = 0; k < j->depth; k++) *p++ = w[k * w_depth];
+}
+
+static void dot_groups(conv_job *j, const float *w, int backward)
+{
+    const int64_t cin = backward ? j->channels : j->depth, cout = j->groups * (backward ? j->depth : j->channels);
+
+    j->lines = dot_lines;
+    j->w = j->panel;
+    j->w_col = j->depth;
+    j->w_row = j->cols.kernel * j->w_col;
+    for (int64_t g = 0; g < j->groups; g++)
+        for (int64_t c = 0; c < j->channels; c++) {
+            if (backward) dot_pack(j, w + c * cout + g * j->depth, cin * cout, 1);
+            else dot_pack(j, w + g * j->channels + c, cin * cout, cout);
+            conv_walk(j, j->x + g * j->depth, j->y + g * j->channels + c);
+        }
+}
+
+static void depthwise_groups(conv_job *j, const float *w)
+{
+    j->lines = depthwise_lines;
+    j->w_col = j->groups;
+    j->w_row = j->cols.kernel * j->w_col;
+    for (int64_t c = 0; c < j->groups; c += VF) {
+        j->last = j->groups - c < VF ? j->groups - c : VF;
+        j->w = w + c;
+        conv_walk(j, j->x + c, j->y + c);
+    }
+}
+
+bool SIMD(conv_vector)(conv_job *j, const float *w, int backward)
+{
+    if (j->channels < 4 && j->depth >= 8) dot_groups(j, w, backward);
+    else if (j->groups >= 4 && j->depth == 1 && j->channels == 1) depthwise_groups(j, w);
+    else return false;
+    return true;
+}

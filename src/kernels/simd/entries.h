@@ -1,0 +1,29 @@
+/* entries.h - internal. The kernels of this instruction set, as table.c lists them, and what they share. */
+#ifndef LKS_KERNELS_SIMD_ENTRIES_H
+#define LKS_KERNELS_SIMD_ENTRIES_H
+
+#include "kernels/kernels.h"
+#include "simd.h"
+
+struct conv_job;
+
+void SIMD(conv2d)(const lks_op_call *call);
+void SIMD(conv2d_input)(const lks_op_call *call);
+size_t SIMD(conv2d_scratch)(const void *attrs, const lks_type *const *in, const lks_type *out);
+void SIMD(conv2d_filter)(const lks_op_call *call);
+void SIMD(matmul)(const lks_op_call *call);
+size_t SIMD(matmul_scratch)(const void *attrs, const lks_type *const *in, const lks_type *out);
+void SIMD(matmul_filter)(const lks_op_call *call);
+
+/* The convolutions whose vectors run over the summed channels, or over depthwise channels; false if `job` is none of them. */
+bool SIMD(conv_vector)(struct conv_job *job, const float *w, int backward);
+
+/* Parts of matmul. panel: two vectors for each number of the summed axis. */
+void SIMD(conv_dense)(int64_t rows, int64_t k, int64_t m, bool transposed, const float *a, const float *w, float *y,
+                      float *panel);
+void SIMD(filter_dense)(int64_t n, int64_t positions, int64_t k, int64_t m, bool carry, const float *a, const float *d,
+                        float *w);
+void SIMD(matmul_few)(int64_t rows, int64_t k, int64_t m, const float *a, const float *w, float *y);
+void SIMD(matmul_filter_few)(int64_t rows, int64_t k, int64_t m, const float *a, const float *d, float *w);
+
+#endif

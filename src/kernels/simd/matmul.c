@@ -1,0 +1,90 @@
+/* matmul.c - matmul and matmul_filter: which way a shape takes.
+ *
+ * Rows are the examples and all leading axes. Wide matrices go the way of 1x1 convolutions: blocks of rows times two
+ * vectors of columns, the matrix in panels. Few columns (m < 16) have their own order and file, matmul_few.c.
+ */
+#include "entries.h"
+
+enum { FEW_ROWS = 16 };
+
+static int64_t rows_of(const lks_type *type, int64_t n)
+{
+    for (int64_t i = 0; i + 1 < type->shape.rank; i++) n *= type->shape.dim[i];
+    return n;
+}
+
+/* y (rows, k) = d (rows, m) times w (k, m) transposed, m small: lanes run over k. The numbers of d come spread over whole
+ * vectors, so that a multiply-add takes them from memory. */
+LKS_INLINE void transposed_block(int64_t m, const float *spread, const vf *columns, float *y, int64_t k, const int rows)
+{
+    vf sum[8];
+
+    LKS_UNROLL
+    for (int i = 0; i < rows; i++) sum[i] = vf_zero();
+    for (int64_t j = 0; j < m; j++) {
+        LKS_UNROLL
+        for (int i = 0; i < rows; i++) sum[i] = vf_fma(vf_load(spread + (i * m + j) * VF), columns[j], sum[i]);
+    }
+    LKS_UNROLL
+    for (int i = 0; i < rows; i++) vf_store(y + i * k, sum[i]);
+}
+
+static void transposed_rows(int64_t rows, int64_t k, int64_t m, const float *spread, const float *w, float *y)
+{
+    for (int64_t first = 0; first < k; first += VF) {
+        const int64_t at = first + VF <= k ? first : k - VF;
+        vf columns[FEW_ROWS];
+        int64_t i = 0;
+
+        for (int64_t j = 0; j < m; j += 4) {
+            const int64_t from = j + 4 <= m ? j : m - 4;
+
+            vf_load_columns(w + at * m + from, m, columns + from);
+        }
+        for (; i + 8 <= rows; i += 8) transposed_block(m, spread + i * m * VF, columns, y + i * k + at, k, 8);
+        for (; i + 4 <= rows; i += 4) transposed_block(m, spread + i * m * VF, columns, y + i * k + at, k, 4);
+        for (; i < rows; i++) transposed_block(m, spread + i * m * VF, columns, y + i * k + at, k, 1);
+    }
+}
+
+static void transposed_few(int64_t rows, int64_t k, int64_t m, const float *d, const float *w, float *y)
+{
+    float spread[FEW_ROWS * 16 * VF];
+
+    for (int64_t i = 0; i < rows; i += FEW_ROWS) {
+        const int64_t n = rows - i < FEW_ROWS ? rows - i : FEW_ROWS;
+
+        for (int64_t j = 0; j < n * m; j++) vf_store(spread + j * VF, vf_set(d[i * m + j]));
+        transposed_rows(n, k, m, spread, w, y + i * k);
+    }
+}
+
+void SIMD(matmul)(const lks_op_call *call)
+{
+    const bool transposed = *(const bool *)call->attrs;
+    const int64_t k = call->in_type[1]->shape.dim[0], m = call->in_type[1]->shape.dim[1];
+    const int64_t rows = rows_of(call->out_type, call->n);
+    const float *a = call->in[0], *w = call->in[1];
+
+    if (!transposed && m < 16) SIMD(matmul_few)(rows, k, m, a, w, call->out);
+    else if (transposed && m >= 4 && m <= 16 && k >= VF) transposed_few(rows, k, m, a, w, call->out);
+    else SIMD(conv_dense)(rows, k, m, transposed, a, w, call->out, call->scratch);
+}
+
+size_t SIMD(matmul_scratch)(const void *attrs, const lks_type *const *in, const lks_type *out)
+{
+    const bool transposed = *(const bool *)attrs;
+
+    (void)out;
+    return (size_t)(in[1]->shape.dim[transposed] * 2 * VF) * sizeof(float);
+}
+
+void SIMD(matmul_filter)(const lks_op_call *call)
+{
+    const lks_shape *shape = &call->in_type[0]->shape;
+    const int64_t k = call->out_type->shape.dim[0], m = call->out_type->shape.dim[1];
+
+    if (shape->rank == 1 && m < 16) SIMD(matmul_filter_few)(call->n, k, m, call->in[0], call->in[1], call->out);
+    else if (shape->rank == 1) SIMD(filter_dense)(1, call->n, k, m, true, call->in[0], call->in[1], call->out);
+    else SIMD(filter_dense)(call->n, rows_of(call->in_type[0], 1), k, m, false, call->in[0], call->in[1], call->out);
+}

@@ -1,0 +1,61 @@
+/* simd.h - internal to src/kernels/simd. One vector type of the instruction set's own width, so that one source serves all.
+ *
+ * Every .c file here is compiled once an instruction set, with LKS_SIMD_ISA as its name; SIMD(name) gives the symbols of
+ * each their own suffix. VF floats make a vector; "m" forms touch only the first lanes of a mask, so nothing
+ * is read or written past an array's end. 16-lane sums (design: one AVX-512 register, two AVX2, four NEON) are arrays of
+ * VP = 16 / VF vectors, joined by vf_join.
+ *
+ * LKS_SIMD_TEST_WIDTH = 16 or 4 builds the sources for those widths on an AVX2 machine: tests of what it cannot run.
+ */
+#ifndef LKS_KERNELS_SIMD_SIMD_H
+#define LKS_KERNELS_SIMD_SIMD_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define LKS_SIMD_PASTE2(a, b) a##_##b
+#define LKS_SIMD_PASTE(a, b) LKS_SIMD_PASTE2(a, b)
+#define SIMD(name) LKS_SIMD_PASTE(lks__##name, LKS_SIMD_ISA)
+
+/* Bodies with constant tile sizes are unrolled in their callers, so that arrays of sums become registers. */
+#define LKS_INLINE static inline __attribute__((always_inline, unused))
+#if defined(__clang__)
+#define LKS_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define LKS_UNROLL _Pragma("GCC unroll 64")
+#endif
+
+#if defined(LKS_SIMD_TEST_WIDTH) && LKS_SIMD_TEST_WIDTH == 16
+#include "simd_pair.h"
+#elif defined(LKS_SIMD_TEST_WIDTH) && LKS_SIMD_TEST_WIDTH == 4
+#include "simd_sse.h"
+#elif defined(__AVX512F__)
+#include "simd_avx512.h"
+#elif defined(__AVX2__)
+#include "simd_avx2.h"
+#elif defined(__ARM_NEON)
+#include "simd_neon.h"
+#else
+#error "src/kernels/simd needs AVX2, AVX-512 or NEON"
+#endif
+
+enum { VP = 16 / VF };
+
+/* The first n lanes, out of line: for the ends of long loops. */
+static __attribute__((noinline, unused)) void vf_store_part(float *p, int64_t n, vf v)
+{
+    vf_store_m(p, vf_first(n), v);
+}
+
+/* Lanes that stand for 16: a[i] += a[i + 8], then + 4, + 2, + 1. */
+LKS_INLINE float vf_join(const vf *lanes)
+{
+    float a[16];
+
+    for (int i = 0; i < VP; i++) vf_store(a + i * VF, lanes[i]);
+    for (int half = 8; half > 0; half /= 2)
+        for (int i = 0; i < half; i++) a[i] += a[i + half];
+    return a[0];
+}
+
+#endif

@@ -1,0 +1,142 @@
+/* simd_avx2.h - internal. The vectors of simd.h in AVX2 with FMA: 8 lanes. */
+#include <immintrin.h>
+
+#define V_REGISTERS_32 0
+enum { VF = 8 };
+typedef __m256 vf;
+typedef struct vmask {
+    int n;
+    __m256i lanes;
+} vmask;
+
+LKS_INLINE vf vf_zero(void)
+{
+    return _mm256_setzero_ps();
+}
+
+LKS_INLINE vf vf_set(float x)
+{
+    return _mm256_set1_ps(x);
+}
+
+LKS_INLINE vf vf_load(const float *p)
+{
+    return _mm256_loadu_ps(p);
+}
+
+LKS_INLINE void vf_store(float *p, vf v)
+{
+    _mm256_storeu_ps(p, v);
+}
+
+LKS_INLINE vf vf_add(vf a, vf b)
+{
+    return _mm256_add_ps(a, b);
+}
+
+LKS_INLINE vf vf_fma(vf a, vf b, vf c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+
+/* b > a or b is NaN ? b : a */
+LKS_INLINE vf vf_max(vf a, vf b)
+{
+    return _mm256_blendv_ps(b, a, _mm256_cmp_ps(b, a, _CMP_LE_OQ));
+}
+
+/* The first n lanes; all for n >= VF. */
+LKS_INLINE vmask vf_first(int64_t n)
+{
+    const __m256i index = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    vmask m;
+
+    m.n = n < VF ? (int)n : VF;
+    m.lanes = _mm256_cmpgt_epi32(_mm256_set1_epi32(m.n), index);
+    return m;
+}
+
+/* Other lanes are 0. */
+LKS_INLINE vf vf_load_m(const float *p, vmask m)
+{
+    return _mm256_maskload_ps(p, m.lanes);
+}
+
+/* AMD's masked stores take some forty operations: halves are cheaper. */
+LKS_INLINE void vf_store_m(float *p, vmask m, vf v)
+{
+    __m128 part = _mm256_castps256_ps128(v);
+
+    if (m.n == VF) {
+        vf_store(p, v);
+        return;
+    }
+    if (m.n & 4) {
+        _mm_storeu_ps(p, part);
+        part = _mm256_extractf128_ps(v, 1);
+        p += 4;
+    }
+    if (m.n & 2) {
+        _mm_storel_pi((__m64 *)(void *)p, part);
+        part = _mm_movehl_ps(part, part);
+        p += 2;
+    }
+    if (m.n & 1) _mm_store_ss(p, part);
+}
+
+/* Rows to columns, VF of each. */
+LKS_INLINE void vf_transpose(vf r[VF])
+{
+    vf a[VF], b[VF];
+
+    for (int i = 0; i < 8; i += 2) {
+        a[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
+        a[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
+    }
+    for (int i = 0; i < 8; i += 4) {
+        b[i] = _mm256_shuffle_ps(a[i], a[i + 2], 0x44);
+        b[i + 1] = _mm256_shuffle_ps(a[i], a[i + 2], 0xee);
+        b[i + 2] = _mm256_shuffle_ps(a[i + 1], a[i + 3], 0x44);
+        b[i + 3] = _mm256_shuffle_ps(a[i + 1], a[i + 3], 0xee);
+    }
+    for (int i = 0; i < 4; i++) {
+        r[i] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x20);
+        r[i + 4] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x31);
+    }
+}
+
+/* Four numbers, and vectors whose lanes each hold one of them (index 0 to 3). */
+typedef __m256i vindex;
+LKS_INLINE vindex vi_load(const int32_t *p)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)p);
+}
+
+LKS_INLINE vf vf_quad(const float *p)
+{
+    return _mm256_broadcast_ps((const __m128 *)(const void *)p);
+}
+
+LKS_INLINE vf vf_spread(vf quad, vindex i)
+{
+    return _mm256_permutevar_ps(quad, i);
+}
+
+LKS_INLINE __m256 vf_rows_of_4(const float *p, int64_t stride)
+{
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + 4 * stride), 1);
+}
+
+/* Columns 0 to 3 of VF rows that lie `stride` floats apart. */
+LKS_INLINE void vf_load_columns(const float *p, int64_t stride, vf out[4])
+{
+    __m256 r0 = vf_rows_of_4(p, stride), r1 = vf_rows_of_4(p + stride, stride);
+    __m256 r2 = vf_rows_of_4(p + 2 * stride, stride), r3 = vf_rows_of_4(p + 3 * stride, stride);
+    __m256 a = _mm256_unpacklo_ps(r0, r1), b = _mm256_unpacklo_ps(r2, r3);
+    __m256 c = _mm256_unpackhi_ps(r0, r1), d = _mm256_unpackhi_ps(r2, r3);
+
+    out[0] = _mm256_shuffle_ps(a, b, 0x44);
+    out[1] = _mm256_shuffle_ps(a, b, 0xee);
+    out[2] = _mm256_shuffle_ps(c, d, 0x44);
+    out[3] = _mm256_shuffle_ps(c, d, 0xee);
+}

@@ -1,0 +1,103 @@
+/* table.c - the kernel set of this instruction set.
+ *
+ * An AVX-512 vector holds 16 channels; where a convolution makes no more than eight, the kernels of AVX2 do the same work
+ * in half the lanes and come next in the table.
+ */
+#include "entries.h"
+#include "ops/build.h"
+
+#define TEXT2(x) #x
+#define TEXT(x) TEXT2(x)
+#define NAME(op) op "/" TEXT(LKS_SIMD_ISA)
+
+#define ISA_avx2 LKS_ISA_AVX2
+#define ISA_avx512 LKS_ISA_AVX512
+#define ISA_neon LKS_ISA_NEON
+#define ISA_pair LKS_ISA_REF
+#define ISA_quad LKS_ISA_REF
+#define ISA_OF2(isa) ISA_##isa
+#define ISA_OF(isa) ISA_OF2(isa)
+
+extern const lks_ew_fn LKS_SIMD_PASTE(lks__ew, LKS_SIMD_ISA)[LKS_EW_COUNT];
+extern const lks_kernel_set SIMD(kernels);
+
+static void add(float *acc, const float *x, int64_t n)
+{
+    int64_t i = 0;
+
+    for (; i + VF <= n; i += VF) vf_store(acc + i, vf_add(vf_load(acc + i), vf_load(x + i)));
+    for (; i < n; i++) acc[i] += x[i];
+}
+
+/* x - x is 0 for finite numbers and NaN for all others; the compiler vectorises this as it stands. */
+static int all_finite(const float *x, int64_t n)
+{
+    int bad = 0;
+
+    for (int64_t i = 0; i < n; i++) bad |= !(x[i] - x[i] == 0.0f);
+    return !bad;
+}
+
+#if defined(__AVX512F__)
+void lks__conv2d_avx2(const lks_op_call *call);
+void lks__conv2d_input_avx2(const lks_op_call *call);
+void lks__conv2d_filter_avx2(const lks_op_call *call);
+
+static bool wide(int64_t made, int64_t summed)
+{
+    return made > 8 || (made < 4 && summed > 8);
+}
+
+static bool wide_conv2d(const void *attrs, int n_in, const lks_type *const *in, const lks_type *out)
+{
+    const lks_conv_attrs *a = attrs;
+
+    (void)n_in;
+    (void)out;
+    return wide(in[1]->shape.dim[3] / a->groups, in[1]->shape.dim[2]) || a->groups > 8;
+}
+
+static bool wide_conv2d_input(const void *attrs, int n_in, const lks_type *const *in, const lks_type *out)
+{
+    const lks_conv_attrs *a = attrs;
+
+    (void)n_in;
+    (void)out;
+    return wide(in[1]->shape.dim[2], in[1]->shape.dim[3] / a->groups) || a->groups > 8;
+}
+
+static bool wide_conv2d_filter(const void *attrs, int n_in, const lks_type *const *in, const lks_type *out)
+{
+    const lks_conv_attrs *a = attrs;
+
+    (void)n_in;
+    (void)in;
+    return wide(out->shape.dim[3] / a->groups, out->shape.dim[2]) || a->groups > 8;
+}
+#else
+#define wide_conv2d NULL
+#define wide_conv2d_input NULL
+#define wide_conv2d_filter NULL
+#endif
+
+static const lks_kernel table[] = {
+    { &lks__op_conv2d, NAME("conv2d"), wide_conv2d, SIMD(conv2d_scratch), SIMD(conv2d) },
+    { &lks__op_conv2d_input, NAME("conv2d_input"), wide_conv2d_input, SIMD(conv2d_scratch), SIMD(conv2d_input) },
+    { &lks__op_conv2d_filter, NAME("conv2d_filter"), wide_conv2d_filter, NULL, SIMD(conv2d_filter) },
+#if defined(__AVX512F__)
+    { &lks__op_conv2d, "conv2d/avx2", NULL, SIMD(conv2d_scratch), lks__conv2d_avx2 },
+    { &lks__op_conv2d_input, "conv2d_input/avx2", NULL, SIMD(conv2d_scratch), lks__conv2d_input_avx2 },
+    { &lks__op_conv2d_filter, "conv2d_filter/avx2", NULL, NULL, lks__conv2d_filter_avx2 },
+#endif
+    { &lks__op_matmul, NAME("matmul"), NULL, SIMD(matmul_scratch), SIMD(matmul) },
+    { &lks__op_matmul_filter, NAME("matmul_filter"), NULL, NULL, SIMD(matmul_filter) },
+    { NULL, NULL, NULL, NULL, NULL },
+};
+
+const lks_kernel_set SIMD(kernels) = {
+    .isa = ISA_OF(LKS_SIMD_ISA),
+    .kernels = table,
+    .elementwise = LKS_SIMD_PASTE(lks__ew, LKS_SIMD_ISA),
+    .add = add,
+    .all_finite = all_finite,
+};

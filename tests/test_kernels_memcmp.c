@@ -1,0 +1,407 @@
+/* test_kernels_memcmp.c - every fast kernel gives the bits of the op's plain C kernel, and stays inside its arrays.
+ *
+ * Each array ends (or, in every second run, begins) at a page that may not be touched. Kernels of an instruction set that
+ * this machine lacks are skipped with a word; the sources are also built here for 16 and 4 lanes on AVX2 ("pair",
+ * "quad"), which walks the paths of AVX-512 and NEON.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "graph/graph.h"
+#include "kernels/kernels.h"
+
+#if LKS_TEST_WIDTHS
+extern const lks_kernel_set lks__kernels_pair, lks__kernels_quad;
+#endif
+
+/* ---- arrays between forbidden pages ---- */
+
+typedef struct guarded {
+    char *map;
+    size_t bytes;
+    float *data;
+} guarded;
+
+static guarded guarded_new(size_t bytes, bool at_end)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), body = (bytes + page - 1) / page * page;
+    guarded g = { .bytes = body + 2 * page };
+
+    g.map = mmap(NULL, g.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(g.map != MAP_FAILED);
+    mprotect(g.map, page, PROT_NONE);
+    mprotect(g.map + page + body, page, PROT_NONE);
+    g.data = (float *)(void *)(g.map + page + (at_end ? body - bytes : 0));
+    return g;
+}
+
+static void guarded_free(guarded *g)
+{
+    munmap(g->map, g->bytes);
+}
+
+/* ---- one call ---- */
+
+static uint32_t state;
+
+static uint32_t draw(uint32_t n)
+{
+    state = state * 1664525u + 1013904223u;
+    return (state >> 8) % n;
+}
+
+static void fill(void *data, const lks_type *type, int64_t count)
+{
+    float *x = data;
+    int32_t *i32 = data;
+
+    for (int64_t i = 0; i < count; i++) {
+        int32_t v = (int32_t)draw(20001) - 10000;
+        if (type->dtype == LKS_FLOAT32) x[i] = (float)v / 7919.0f;
+        else if (type->dtype == LKS_INT32) i32[i] = v;
+        else ((uint8_t *)data)[i] = (uint8_t)(type->dtype == LKS_BOOL ? v & 1 : v);
+    }
+}
+
+static int64_t count_of(const lks_type *type, int64_t n)
+{
+    return lks__type_size(type) * (type->batched ? n : 1);
+}
+
+static size_t bytes_of(const lks_type *type, int64_t n)
+{
+    return lks__type_bytes(type) * (size_t)(type->batched ? n : 1);
+}
+
+typedef struct problem {
+    const lks_op *op;
+    const void *attrs;
+    int n_in;
+    lks_type in[4];
+    int64_t n;
+} problem;
+
+static const lks_kernel *kernel_for(const lks_kernel_set *set, const problem *p, const lks_type *const *in,
+                                    const lks_type *out)
+{
+    for (const lks_kernel *k = set->kernels; k != NULL && k->op != NULL; k++)
+        if (k->op == p->op && (k->applicable == NULL || k->applicable(p->attrs, p->n_in, in, out))) return k;
+    return NULL;
+}
+
+static void print_problem(const problem *p, const char *kernel, const lks_type *out)
+{
+    char text[LKS_TYPE_TEXT];
+
+    print_message("%s, %lld examples:", kernel, (long long)p->n);
+    for (int i = 0; i < p->n_in; i++) print_message(" %s", lks__type_text(&p->in[i], text));
+    print_message(" -> %s\n", lks__type_text(out, text));
+    if (p->op == &lks__op_conv2d || p->op == &lks__op_conv2d_input || p->op == &lks__op_conv2d_filter) {
+        const lks_conv_attrs *a = p->attrs;
+        print_message("  stride %d %d, dilation %d %d, before %d %d, groups %d, in %d %d\n", (int)a->stride[0],
+                      (int)a->stride[1], (int)a->dilation[0], (int)a->dilation[1], (int)a->before[0], (int)a->before[1],
+                      (int)a->groups, (int)a->in[0], (int)a->in[1]);
+    }
+}
+
+/* Runs the plain kernel and the set's; false if the set has none for it. */
+static bool compare(const lks_kernel_set *set, const problem *p)
+{
+    const lks_type *in[4] = { &p->in[0], &p->in[1], &p->in[2], &p->in[3] };
+    const bool at_end = draw(2);
+    const lks_kernel *k;
+    guarded x[4], want, got, scratch, plain_scratch;
+    lks_type out;
+    lks_op_call call = { p->attrs, p->n_in, in, &out, NULL, NULL, p->n, 0, p->n, 0, 0, NULL };
+    const void *data[4];
+    int differs;
+
+    assert_int_equal(p->op->infer(p->attrs, p->n_in, in, &out), LKS_OK);
+    k = kernel_for(set, p, in, &out);
+    if (k == NULL) return false;
+    for (int i = 0; i < p->n_in; i++) {
+        x[i] = guarded_new(bytes_of(in[i], p->n), at_end);
+        fill(x[i].data, in[i], count_of(in[i], p->n));
+        data[i] = x[i].data;
+    }
+    want = guarded_new(bytes_of(&out, p->n), at_end);
+    got = guarded_new(bytes_of(&out, p->n), at_end);
+    plain_scratch = guarded_new(p->op->scratch != NULL ? p->op->scratch(p->attrs, in, &out) : 0, at_end);
+    scratch = guarded_new(k->scratch != NULL ? k->scratch(p->attrs, in, &out) : 0, at_end);
+    fill(want.data, &out, count_of(&out, p->n));
+    memcpy(got.data, want.data, bytes_of(&out, p->n));
+    call.in = data;
+    call.out = want.data;
+    call.scratch = plain_scratch.data;
+    p->op->run(&call);
+    call.out = got.data;
+    call.scratch = scratch.data;
+    k->run(&call);
+    differs = memcmp(want.data, got.data, bytes_of(&out, p->n));
+    if (differs != 0) print_problem(p, k->name, &out);
+    assert_int_equal(differs, 0);
+    for (int i = 0; i < p->n_in; i++) guarded_free(&x[i]);
+    guarded_free(&want);
+    guarded_free(&got);
+    guarded_free(&scratch);
+    guarded_free(&plain_scratch);
+    return true;
+}
+
+/* ---- problems ---- */
+
+static lks_type row(int64_t a, int64_t b, int64_t c)
+{
+    return (lks_type){ LKS_FLOAT32, true, false, { 3, { a, b, c } } };
+}
+
+static void convolutions(const lks_kernel_set *set, const lks_conv_attrs *a, int64_t cin, int64_t cout, int64_t n)
+{
+    const lks_type x = row(a->in[0], a->in[1], cin * a->groups), y = row(a->out[0], a->out[1], cout * a->groups);
+    const lks_type w = { LKS_FLOAT32, false, false, { 4, { a->kernel[0], a->kernel[1], cin, cout * a->groups } } };
+    problem forward = { &lks__op_conv2d, a, 2, { x, w }, n }, input = { &lks__op_conv2d_input, a, 2, { y, w }, n };
+    problem filter = { &lks__op_conv2d_filter, a, 2, { x, y }, n };
+
+    if (a->out[0] < 1 || a->out[1] < 1) return;
+    compare(set, &forward);
+    compare(set, &input);
+    compare(set, &filter);
+}
+
+/* Output size and padding in front, as Keras: "same", or "valid". */
+static lks_conv_attrs conv(int64_t h, int64_t w, int64_t kernel, int64_t stride, int64_t dilation, int64_t groups,
+                           bool same)
+{
+    lks_conv_attrs a = { .kernel = { kernel, kernel },
+                         .stride = { stride, stride },
+                         .dilation = { dilation, dilation },
+                         .groups = groups,
+                         .in = { h, w } };
+
+    for (int i = 0; i < 2; i++) {
+        const int64_t reach = (kernel - 1) * dilation + 1;
+        int64_t pad = 0;
+        a.out[i] = same ? (a.in[i] + stride - 1) / stride : a.in[i] < reach ? 0 : (a.in[i] - reach) / stride + 1;
+        if (same) pad = (a.out[i] - 1) * stride + reach - a.in[i];
+        a.before[i] = pad > 0 ? pad / 2 : 0;
+    }
+    return a;
+}
+
+/* The models of the tutorials, edges, and what is odd. */
+static void listed_convolutions(const lks_kernel_set *set)
+{
+    static const struct {
+        int64_t h, w, kernel, stride, dilation, groups, cin, cout, n;
+        bool same;
+    } t[] = {
+        { 28, 28, 3, 1, 1, 1, 1, 8, 3, true },   { 28, 28, 3, 2, 1, 1, 1, 16, 2, true },
+        { 14, 14, 3, 2, 1, 1, 16, 8, 2, true },  { 14, 14, 3, 2, 1, 1, 8, 8, 2, true },
+        { 28, 28, 3, 2, 1, 1, 16, 8, 2, true },  { 28, 28, 3, 1, 1, 1, 16, 1, 2, true },
+        { 26, 30, 3, 1, 1, 1, 1, 12, 2, true },  { 26, 30, 3, 1, 1, 1, 24, 1, 2, true },
+        { 28, 28, 3, 2, 1, 1, 12, 24, 2, true }, { 1, 1, 3, 1, 1, 1, 4, 8, 5, true },
+        { 1, 1, 3, 2, 1, 1, 1, 8, 0, true },     { 2, 1, 3, 1, 1, 1, 1, 1, 2, true },
+        { 9, 9, 1, 1, 1, 1, 17, 33, 2, true },   { 9, 9, 1, 2, 1, 1, 16, 16, 2, true },
+        { 20, 20, 5, 1, 1, 1, 3, 10, 2, false }, { 20, 22, 3, 1, 3, 1, 5, 9, 2, true },
+        { 15, 15, 3, 1, 1, 37, 1, 1, 2, true },  { 16, 15, 3, 2, 1, 32, 1, 1, 2, true },
+        { 7, 7, 3, 1, 1, 1, 64, 40, 1, true },   { 12, 12, 3, 7, 1, 1, 3, 5, 2, false },
+        { 8, 70, 3, 1, 1, 1, 20, 2, 1, true },   { 32, 32, 3, 2, 1, 1, 3, 32, 2, true },
+    };
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        lks_conv_attrs a = conv(t[i].h, t[i].w, t[i].kernel, t[i].stride, t[i].dilation, t[i].groups, t[i].same);
+        convolutions(set, &a, t[i].cin, t[i].cout, t[i].n);
+    }
+}
+
+static void random_convolutions(const lks_kernel_set *set)
+{
+    for (uint32_t i = 0; i < 400; i++) {
+        const int64_t cin = draw(3)   ? 1 + draw(9)
+                            : draw(2) ? 16
+                                      : 20,
+                      cout = draw(3) ? 1 + draw(20) : 8 * (1 + draw(3));
+        lks_conv_attrs a = conv(1 + draw(15), 1 + draw(20), draw(3) ? 3 : 1 + draw(5),
+                                draw(4) ? 1 + draw(2) : 1 + draw(4), draw(4) ? 1 : 1 + draw(3),
+                                draw(4) ? 1 : 1 + draw(20), draw(2));
+
+        if (draw(4) == 0) a.kernel[0] = 1 + draw(3), a = (a.before[0] = 0, a), a.out[0] = 0;
+        if (a.out[0] == 0) { /* another height of the kernel, without padding */
+            int64_t reach = (a.kernel[0] - 1) * a.dilation[0] + 1;
+            a.out[0] = a.in[0] < reach ? 0 : (a.in[0] - reach) / a.stride[0] + 1;
+            a.before[0] = 0;
+        }
+        if (a.groups > 4) convolutions(set, &a, 1, 1, draw(3));
+        else convolutions(set, &a, cin, cout, draw(3));
+    }
+}
+
+static void matrices(const lks_kernel_set *set)
+{
+    static const int64_t sizes[][3] = { { 6272, 10, 3 }, { 6272, 10, 16 }, { 20, 10, 0 },  { 784, 128, 5 },
+                                        { 33, 1, 2 },    { 1, 1, 1 },      { 100, 16, 9 }, { 37, 300, 7 },
+                                        { 64, 3, 11 },   { 5, 2, 4 } };
+    static const bool plain = false, transposed = true;
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes + 150; i++) {
+        const bool listed = i < sizeof sizes / sizeof *sizes, leading = !listed && draw(3) == 0;
+        const int64_t k = listed ? sizes[i][0] : 1 + draw(70), m = listed ? sizes[i][1] : 1 + draw(40);
+        const int64_t n = listed ? sizes[i][2] : draw(20), lead = 1 + draw(9);
+        lks_type a = { LKS_FLOAT32, true, false, { 1, { k } } }, d = { LKS_FLOAT32, true, false, { 1, { m } } };
+        const lks_type w = { LKS_FLOAT32, false, false, { 2, { k, m } } };
+
+        if (leading) a.shape = lks_shape(lead, k), d.shape = lks_shape(lead, m);
+        compare(set, &(problem){ &lks__op_matmul, &plain, 2, { a, w }, n });
+        compare(set, &(problem){ &lks__op_matmul, &transposed, 2, { d, w }, n });
+        compare(set, &(problem){ &lks__op_matmul_filter, NULL, 2, { a, d }, n });
+    }
+}
+
+static void self_checks_of_all_ops(const lks_kernel_set *set)
+{
+    for (int i = 0; lks__ops[i] != NULL; i++)
+        for (const lks_op_case *c = lks__ops[i]->cases; c != NULL && c->name != NULL; c++) {
+            problem p = { lks__ops[i], c->attrs, c->n_in, { c->in[0], c->in[1], c->in[2], c->in[3] }, 1 };
+
+            for (int k = 0; k < c->n_in; k++)
+                if (c->in[k].batched) p.n = 3;
+            compare(set, &p);
+        }
+}
+
+/* ---- elementwise functions and the set's own ---- */
+
+/* Floats of all sizes, with zeros and the edges of the functions, but no NaN; or integers. */
+static void fill_elements(void *data, int n, bool integers)
+{
+    static const float edges[] = { 0.0f,    -0.0f,      1.0f,  -1.0f,   0x1p-149f, -0x1p-130f,
+                                   0x1p23f, -0x1.8p22f, 88.7f, -103.9f, 0.5f };
+    float *x = data;
+    int32_t *v = data;
+
+    for (int i = 0; i < n; i++) {
+        if (integers) v[i] = draw(3) ? (int32_t)draw(3) : (int32_t)(draw(1u << 24) << 8);
+        else if (draw(4) == 0) x[i] = edges[draw(sizeof edges / sizeof *edges)];
+        else x[i] = ((float)draw(20001) - 10000.0f) * (draw(2) ? 1e-3f : 1e-5f);
+    }
+}
+
+static void elementwise(const lks_kernel_set *set)
+{
+    static const int lengths[] = { 0, 1, 7, 8, 31, 100, LKS_EW_BLOCK };
+    float a[3][LKS_EW_BLOCK], want[LKS_EW_BLOCK], got[LKS_EW_BLOCK];
+
+    for (int code = LKS_EW_NONE + 1; code < LKS_EW_COUNT; code++)
+        for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+            for (int integers = 0; integers < 2; integers++) {
+                for (int i = 0; i < 3; i++)
+                    fill_elements(a[i], LKS_EW_BLOCK, integers && !(i > 0 && code == LKS_EW_WHERE));
+                if (code == LKS_EW_WHERE) fill_elements(a[0], LKS_EW_BLOCK, true);
+                memset(want, 0, sizeof want);
+                memset(got, 0, sizeof got);
+                lks__ew_ref[code](lengths[l], want, a[0], a[1], a[2]);
+                set->elementwise[code](lengths[l], got, a[0], a[1], a[2]);
+                for (int i = 0; i < LKS_EW_BLOCK; i++) {
+                    if (want[i] != want[i] && got[i] != got[i]) continue; /* NaN */
+                    if (memcmp(&want[i], &got[i], sizeof *want) != 0)
+                        print_message("function %d of %g, %g: %a, not %a\n", code, (double)a[0][i], (double)a[1][i],
+                                      (double)got[i], (double)want[i]);
+                    assert_memory_equal(&want[i], &got[i], sizeof *want);
+                }
+            }
+}
+
+static void sums_and_finite_checks(const lks_kernel_set *set)
+{
+    float a[100], b[100], x[100];
+
+    for (int n = 0; n < 100; n++) {
+        fill_elements(a, 100, false);
+        fill_elements(x, 100, false);
+        memcpy(b, a, sizeof a);
+        lks__kernels_ref.add(a, x, n);
+        set->add(b, x, n);
+        assert_memory_equal(a, b, sizeof a);
+        assert_true(set->all_finite(x, n));
+        if (n == 0) continue;
+        x[n - 1] = draw(2) ? __builtin_inff() : __builtin_nanf("");
+        assert_false(set->all_finite(x, n));
+        assert_true(set->all_finite(x, n - 1));
+    }
+}
+
+/* ---- sets ---- */
+
+static void check_set(const lks_kernel_set *set)
+{
+    state = 1;
+    self_checks_of_all_ops(set);
+    listed_convolutions(set);
+    random_convolutions(set);
+    matrices(set);
+    elementwise(set);
+    sums_and_finite_checks(set);
+}
+
+static void check_isa(lks_isa isa)
+{
+    const lks_kernel_set *set = lks__kernels_for(isa);
+
+    if (set->isa != isa) {
+        print_message("skipped: no kernels of %s in this build or on this machine\n", lks__isa_name(isa));
+        skip();
+    }
+    check_set(set);
+}
+
+static void avx2_kernels_give_the_bits_of_plain_c(void **unused)
+{
+    (void)unused;
+    check_isa(LKS_ISA_AVX2);
+}
+
+static void avx512_kernels_give_the_bits_of_plain_c(void **unused)
+{
+    (void)unused;
+    check_isa(LKS_ISA_AVX512);
+}
+
+static void neon_kernels_give_the_bits_of_plain_c(void **unused)
+{
+    (void)unused;
+    check_isa(LKS_ISA_NEON);
+}
+
+static void sources_built_for_16_and_4_lanes_give_the_bits_of_plain_c(void **unused)
+{
+    (void)unused;
+#if LKS_TEST_WIDTHS
+    if (lks__isa_available(LKS_ISA_AVX2)) {
+        check_set(&lks__kernels_pair);
+        check_set(&lks__kernels_quad);
+        return;
+    }
+#endif
+    skip();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(avx2_kernels_give_the_bits_of_plain_c),
+        cmocka_unit_test(avx512_kernels_give_the_bits_of_plain_c),
+        cmocka_unit_test(neon_kernels_give_the_bits_of_plain_c),
+        cmocka_unit_test(sources_built_for_16_and_4_lanes_give_the_bits_of_plain_c),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
