@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "endian.h"
 #include "h5.h"
+#include "h5_check.h"
 #include "job.h"
 #include "reader.h"
 #include "tensor/tensor.h"
@@ -306,6 +307,8 @@ static lks_status run_read(void *user)
     lks_status status;
 
     if (j->n == 0) return lks__fail(LKS_E_FORMAT, "%s is empty, an HDF5 file was expected", j->what);
+    status = lks__h5_check(j->data, j->n);
+    if (status != LKS_OK) return lks__context(status, "%s", j->what);
     lks__text_puts(&r.path, "");
     if (r.path.failed) return lks__fail(LKS_E_NOMEM, "no memory to read %s", j->what);
     lks__h5_enter(&guard);

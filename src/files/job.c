@@ -60,3 +60,8 @@ lks_status lks__file_job(lks_job_fn fn, void *user)
     pthread_join(thread, NULL);
     return j.status == LKS_OK ? LKS_OK : lks__error_raise(&j.error);
 }
+
+void lks__file_job_here(void)
+{
+    inside = 1;
+}

@@ -11,4 +11,7 @@ typedef lks_status (*lks_job_fn)(void *user);
  * Warnings of the job reach the hook on that thread while the caller waits. */
 lks_status lks__file_job(lks_job_fn fn, void *user);
 
+/* For programs of ours whose main thread has a large stack (the fuzz targets): jobs run on this thread from now on. */
+void lks__file_job_here(void);
+
 #endif
