@@ -7,7 +7,7 @@
 
 static void release_metrics(lks_metric ***lists, size_t *counts, size_t n)
 {
-    for (size_t i = 0; i < n && lists != NULL; i++) {
+    for (size_t i = 0; i < n && lists != NULL && counts != NULL; i++) {
         for (size_t k = 0; k < counts[i]; k++) lks_metric_release(lists[i][k]);
         lks__free(lists[i]);
     }

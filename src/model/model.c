@@ -302,8 +302,9 @@ static lks_model *failed_model(const char *name, lks_symbolic *recording, lks_st
     m = lks__model_alloc(name, "functional");
     if (m == NULL) return NULL;
     m->error = kept;
+    if (recording == NULL || lks__symbolic_no_memory().graph == &recording->base) return m;
     m->recording = recording;
-    if (recording != NULL) recording->references++;
+    recording->references++;
     return m;
 }
 

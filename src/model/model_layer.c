@@ -97,7 +97,8 @@ void lks_model_call_io(lks_model *model, size_t n_inputs, const lks_node *inputs
     size_t n_out;
 
     if (model == NULL || n_inputs > LKS_MAX_IO_NODES) {
-        outputs[0] = lks__no_node;
+        if (model != NULL) lks__fail(LKS_E_LIMIT, "a model is called on at most %d nodes", LKS_MAX_IO_NODES);
+        outputs[0] = model == NULL ? lks__symbolic_no_memory() : lks__no_node;
         return;
     }
     n_out = model->n_outputs > 0 ? model->n_outputs : 1;

@@ -22,6 +22,19 @@ const lks_layer_class lks__input_layer_class = {
     .fields = input_fields,
 };
 
+/* What nodes belong to that there was no memory for: read only, never freed, so that the cause is still told later. */
+static lks_symbolic no_memory = {
+    .base = { .kind = LKS_GRAPH_LAYERS,
+              .error = { LKS_E_NOMEM, "there was no memory for a model's graph" },
+              .scope = "" },
+    .references = 1,
+};
+
+lks_node lks__symbolic_no_memory(void)
+{
+    return (lks_node){ &no_memory.base, -1 };
+}
+
 static lks_symbolic *create(void)
 {
     lks_symbolic *s = lks__calloc(1, sizeof *s);
@@ -94,6 +107,7 @@ lks_status lks__symbolic_join(lks_symbolic *s, lks_symbolic *other)
 {
     int64_t offset = (int64_t)s->base.n_nodes, calls = (int64_t)s->n_calls;
 
+    if (s == &no_memory || other == &no_memory) return lks__error_raise(&no_memory.base.error);
     LKS_TRY(reserve(s, other->base.n_nodes, other->n_calls));
     for (size_t i = 0; i < other->base.n_nodes; i++) {
         s->base.nodes[offset + (int64_t)i] = other->base.nodes[i];
@@ -246,7 +260,7 @@ lks_node lks__symbolic_input(lks_type type, const char *name)
     lks_node out = lks__no_node;
     lks_status status;
 
-    if (s == NULL) return out;
+    if (s == NULL) return lks__symbolic_no_memory();
     layer = lks__layer_create(&lks__input_layer_class, &options);
     status = lks__layer_status(layer);
     if (status == LKS_OK) status = record(s, layer, 0, NULL, 1, &type, &out);
@@ -281,7 +295,7 @@ lks_node lks__input_symbolic(const lks_input_options *options, lks_shape shape)
     status = input_type(&o, &shape, &type);
     if (status != LKS_OK) {
         lks_symbolic *s = create();
-        if (s == NULL) return lks__no_node;
+        if (s == NULL) return lks__symbolic_no_memory();
         lks__error_capture(&s->base.error, status);
         return (lks_node){ &s->base, -1 };
     }

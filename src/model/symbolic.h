@@ -44,6 +44,9 @@ void lks__symbolic_call(lks_layer *layer, int n_in, const lks_node *in, int n_ou
 /* A new recording with one input of this row type. name may be NULL. */
 lks_node lks__symbolic_input(lks_type type, const char *name);
 
+/* A failed node for what there was no memory for. */
+lks_node lks__symbolic_no_memory(void);
+
 /* The class of inputs: it is never called. */
 extern const lks_layer_class lks__input_layer_class;
 
