@@ -21,6 +21,9 @@ lks_status lks__variable_create(const char *path, lks_dtype dtype, lks_shape sha
 lks_variable *lks__variable_retain(lks_variable *v);
 void lks__variable_release(lks_variable *v); /* NULL is fine */
 float *lks__variable_floats(lks_variable *v);
+/* How many elements variables created by this thread may still take together; returns the former number (INT64_MAX: no
+ * limit). For models whose sizes a file declares. */
+int64_t lks__variable_limit(int64_t elements);
 
 /* What a lks_graph pointer in a lks_node may be: a graph of ops (this file), or the record of layer calls of a model under
  * construction (model/symbolic.h). Both start with this. */

@@ -1,0 +1,3 @@
+/* topics.h - the golden topics; included twice by main.c. No include guard, and so meant. */
+TOPIC(math)
+TOPIC(runs)
