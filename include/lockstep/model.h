@@ -38,6 +38,7 @@ typedef struct lks_sequential_options {
     const char *input_dtype;           /* default "float32" */
 } lks_sequential_options;
 
+/* An empty stack of layers; its input shape comes from the options or the first call. NULL: no memory. */
 LKS_API lks_model *lks_sequential_with(const lks_sequential_options *options);
 #ifndef __cplusplus
 #define lks_sequential(...) \

@@ -130,7 +130,7 @@ lks_status lks__data_fn_open(const lks_data_fn *f, lks_cursor_place parent, int6
 {
     lks_call_place place = { 0, index, parent.lineage };
     lks_dataset *inner;
-    lks_element *e;
+    lks_element *e = NULL;
     lks_status status;
 
     LKS_TRY(lks__data_fn_apply(f, place, in, made, &e));

@@ -25,7 +25,7 @@ void lks__draw_uniform(const lks_draw *d, float low, float high)
 /* Box and Muller: n <= BLOCK numbers for elements first, first + 1, ... at the given attempt. */
 static void normal_block(const lks_draw *d, int64_t first, int n, uint32_t attempt, float *out)
 {
-    float radius[BLOCK], angle[BLOCK];
+    float radius[BLOCK] = { 0 }, angle[BLOCK] = { 0 };
 
     for (int i = 0; i < n; i++) {
         uint64_t element = (uint64_t)(first + i);

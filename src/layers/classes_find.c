@@ -73,8 +73,8 @@ lks_status lks__config_from_spec(const lks_config_family *family, const char *sp
 lks_status lks__config_from_json(const lks_config_family *family, const json_t *value, const lks_config_class **class_,
                                  void **options)
 {
-    const char *name;
-    const json_t *config;
+    const char *name = NULL;
+    const json_t *config = NULL;
     const lks_config_class *c;
     lks_status status;
 

@@ -274,7 +274,7 @@ static lks_status batch_size_of(const fit_run *r, int64_t rows, int64_t *out)
 static lks_status feed(fit_run *r, const lks_arrays *arrays)
 {
     lks_array_feed_options f = { .end = -1, .shuffle = r->o.shuffle != LKS_FALSE, .seed = r->loop.seed };
-    int64_t rows, batch_size;
+    int64_t rows, batch_size = 0;
     double split = r->o.validation_split;
 
     LKS_TRY(lks__arrays_rows(arrays, &rows));

@@ -58,7 +58,7 @@ lks_status lks__history_add(lks_history *h, int64_t epoch, double seconds, const
     LKS_TRY(lks__grow(&h->epochs, &h->epochs_capacity, h->n_epochs + 1, sizeof *h->epochs));
     LKS_TRY(lks__grow(&h->seconds, &h->seconds_capacity, h->n_epochs + 1, sizeof *h->seconds));
     for (size_t i = 0; i < logs->n; i++) {
-        series *s;
+        series *s = NULL;
         LKS_TRY(find_or_add(h, logs->items[i].name, &s));
         LKS_TRY(lks__grow(&s->values, &s->capacity, s->n + 1, sizeof *s->values));
         s->values[s->n++] = logs->items[i].value;

@@ -45,7 +45,7 @@ static lks_status next(lks_cursor *n, lks_element **out)
     choose_cursor *c = (choose_cursor *)n;
 
     while (!c->ended && c->left > 0) {
-        size_t picked;
+        size_t picked = 0;
         lks_status status;
         LKS_TRY(choice(n, &picked));
         if (c->exhausted[picked]) continue;

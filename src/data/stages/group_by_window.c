@@ -70,7 +70,7 @@ static lks_status window_size(group_cursor *g, int64_t key, int64_t *out)
 {
     const group_dataset *d = recipe(g);
     lks_buffers *keys;
-    lks_element *e;
+    lks_element *e = NULL;
     lks_status status;
 
     *out = d->window_size;
@@ -124,7 +124,7 @@ static lks_status flush(group_cursor *g, group *p)
     const group_dataset *d = recipe(g);
     const lks_spec *spec = d->base.input[0]->spec;
     lks_dataset *elements = lks__from_elements(spec, p->n, p->element, -1);
-    lks_element *e;
+    lks_element *e = NULL;
     lks_status status = lks_dataset_status(elements);
 
     if (status != LKS_OK) lks_dataset_release(elements);
@@ -155,7 +155,7 @@ static lks_status next(lks_cursor *n, lks_element **out)
 
     for (;;) {
         lks_status status;
-        lks_element *e;
+        lks_element *e = NULL;
         if (g->inner != NULL) {
             status = lks__cursor_next(g->inner, out);
             if (status != LKS_END) return status;
