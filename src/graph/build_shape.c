@@ -8,7 +8,7 @@ lks_shape lks_node_shape(lks_node node)
     lks_shape s = { .rank = -1 };
     const lks_type *t;
 
-    if (!lks__build_usable(1, &node)) return s;
+    if (!lks__node_ok(node)) return s; /* also of a model under construction */
     t = lks__node_type(node);
     if (!t->batched) return t->shape;
     if (t->shape.rank == LKS_MAX_RANK) return s; /* no room for the batch axis */
@@ -20,7 +20,7 @@ lks_shape lks_node_shape(lks_node node)
 
 lks_dtype lks_node_dtype(lks_node node)
 {
-    return lks__build_usable(1, &node) ? lks__node_type(node)->dtype : (lks_dtype)0;
+    return lks__node_ok(node) ? lks__node_type(node)->dtype : (lks_dtype)0;
 }
 
 /* The row axis of a user's axis, or -1 with *failed set; the batch axis is refused. */

@@ -116,11 +116,22 @@ static void fail_outputs(lks_layer *layer, lks_trace *trace, lks_status status, 
     for (int i = 0; i < n; i++) out[i] = failed;
 }
 
+/* Says in the graph's first failure which layer was being called. */
+static void name_the_layer(const lks_layer *layer, lks_graph *graph)
+{
+    lks_status status = lks__error_raise(&graph->error);
+
+    lks__context(status, "layer \"%s\" (%s)", name_of(layer), layer->class_->name);
+    graph->error.code = LKS_OK;
+    lks__error_capture(&graph->error, status);
+}
+
 void lks__layer_apply(lks_layer *layer, lks_trace *trace, int n_in, const lks_node *in, lks_node *out)
 {
     const lks_type *few[8], **types = few;
     const char *former = trace->graph->scope;
     char scope[256];
+    bool sound = trace->graph->error.code == LKS_OK;
     lks_status status;
 
     if (layer == NULL || n_in < 1 || n_in > MAX_INPUTS) {
@@ -142,6 +153,7 @@ void lks__layer_apply(lks_layer *layer, lks_trace *trace, int n_in, const lks_no
     layer->class_->call(layer, trace, n_in, in, out);
     add_penalties(layer, trace, scope);
     lks__graph_scope(trace->graph, former);
+    if (sound && trace->graph->error.code != LKS_OK) name_the_layer(layer, trace->graph);
 }
 
 lks_node lks_call(lks_layer *layer, lks_node x)

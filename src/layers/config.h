@@ -37,12 +37,13 @@ typedef enum lks_field_kind {
 typedef enum lks_field_flags {
     LKS_FIELD_POSITIVE = 1,
     LKS_FIELD_NONNEGATIVE = 2,
-    LKS_FIELD_FRACTION = 4,   /* 0..1 */
-    LKS_FIELD_ROUNDED = 8,    /* Keras keeps it as float32 */
-    LKS_FIELD_ONE_INT = 16,   /* a list of one is written as a number */
-    LKS_FIELD_OMIT_NONE = 32, /* not written while None */
-    LKS_FIELD_NULLS = 64,     /* entries of -1 are written as null */
-    LKS_FIELD_UNWRITTEN = 128 /* read, but Keras forgets to write it */
+    LKS_FIELD_FRACTION = 4,    /* 0..1 */
+    LKS_FIELD_ROUNDED = 8,     /* Keras keeps it as float32 */
+    LKS_FIELD_ONE_INT = 16,    /* a list of one is written as a number */
+    LKS_FIELD_OMIT_NONE = 32,  /* not written while None */
+    LKS_FIELD_NULLS = 64,      /* entries of -1 are written as null */
+    LKS_FIELD_UNWRITTEN = 128, /* read, but Keras forgets to write it */
+    LKS_FIELD_CHANGED = 256    /* written only where it is not the default */
 } lks_field_flags;
 
 typedef struct lks_field {

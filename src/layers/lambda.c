@@ -18,7 +18,7 @@ static void call(lks_layer *layer, lks_trace *trace, int n_in, const lks_node *i
     out[0] = o->function(o->user, (size_t)n_in, in);
     if (lks__node_ok(out[0]) && out[0].graph == trace->graph) return;
     if (lks__graph_status(trace->graph) == LKS_OK && lks__error_serial() == before) {
-        lks__fail(LKS_E_ARG, "layer \"%s\": its function returned no node of this graph", trace->graph->scope);
+        lks__fail(LKS_E_ARG, "the function returned no node of this graph");
     }
     out[0] = lks__layer_fail_node(trace, LKS_E_ARG);
 }

@@ -238,13 +238,30 @@ lks_status lks__options_from_json(const lks_field *fields, size_t size, const js
     return status;
 }
 
+static bool is_default(const lks_field *f, const json_t *value)
+{
+    json_t *fallback = lks__spec_value(f->fallback);
+    bool same = json_is_number(value) && json_is_number(fallback)
+                    ? json_number_value(value) == json_number_value(fallback)
+                    : json_equal((json_t *)value, fallback);
+
+    json_decref(fallback);
+    return same;
+}
+
+static bool is_left_out(const lks_field *f, const json_t *value)
+{
+    if ((f->flags & LKS_FIELD_OMIT_NONE) != 0 && json_is_null(value)) return true;
+    return (f->flags & LKS_FIELD_CHANGED) != 0 && is_default(f, value);
+}
+
 lks_status lks__options_to_json(const lks_field *fields, const void *options, json_t *into)
 {
     for (const lks_field *f = fields; f->key != NULL; f++) {
         json_t *value;
         if ((f->flags & LKS_FIELD_UNWRITTEN) != 0) continue;
         LKS_TRY(lks__option_write(f, options, &value));
-        if (json_is_null(value) && (f->flags & LKS_FIELD_OMIT_NONE) != 0) {
+        if (is_left_out(f, value)) {
             json_decref(value);
         } else if (json_object_set_new(into, f->key, value) != 0) {
             return lks__fail(LKS_E_NOMEM, "out of memory");

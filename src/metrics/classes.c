@@ -79,11 +79,11 @@ CLASS(sparse_top_k_categorical_accuracy, "SparseTopKCategoricalAccuracy", NULL, 
 /* A function of a loss, averaged; what it may be given besides is what losses take. */
 static const lks_field mean_metric_wrapper_fields[] = { HEAD("mean_metric_wrapper"),
                                                         ROW(fn, SPEC, NULL, 0),
-                                                        LOSS_ROW(delta, FLOAT, "1", LKS_FIELD_UNWRITTEN),
-                                                        LOSS_ROW(from_logits, BOOL, "false", LKS_FIELD_UNWRITTEN),
-                                                        LOSS_ROW(label_smoothing, FLOAT, "0", LKS_FIELD_UNWRITTEN),
-                                                        HIDDEN_AXIS,
-                                                        LOSS_ROW(ignore_class, INT, "none", LKS_FIELD_UNWRITTEN),
+                                                        LOSS_ROW(delta, FLOAT, "1", LKS_FIELD_CHANGED),
+                                                        LOSS_ROW(from_logits, BOOL, "false", LKS_FIELD_CHANGED),
+                                                        LOSS_ROW(label_smoothing, FLOAT, "0", LKS_FIELD_CHANGED),
+                                                        LOSS_ROW(axis, INT, "-1", LKS_FIELD_CHANGED),
+                                                        LOSS_ROW(ignore_class, INT, "none", LKS_FIELD_CHANGED),
                                                         LKS_FIELDS_END };
 CLASS(mean_metric_wrapper, "MeanMetricWrapper", NULL, 0, NULL, 1, NULL)
 
