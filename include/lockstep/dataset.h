@@ -145,7 +145,8 @@ LKS_API lks_dataset *lks_batch_with(lks_dataset *dataset, int64_t batch_size, co
 
 typedef struct lks_cache_options {
     size_t struct_size;
-    const char *filename; /* NULL = in memory; else a directory that is made when the first pass has ended */
+    const char *
+        filename; /* NULL = in memory; else a file that appears when the first pass has ended and is read from then on */
 } lks_cache_options;
 LKS_API lks_dataset *lks_cache_with(lks_dataset *dataset, const lks_cache_options *options);
 

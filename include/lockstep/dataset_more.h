@@ -133,6 +133,57 @@ typedef struct lks_random_options {
 /* Endless int64 scalars in [0, 2^32), TensorFlow's for the same seed. */
 LKS_API lks_dataset *lks_random_with(const lks_random_options *options);
 
+/* ---- sources over files: n names (copied), opened one after another when they are reached ----
+ * A file that can't be opened or read gives one error; the next element comes from the next file. */
+
+typedef struct lks_files_options {
+    size_t struct_size;
+    const char *compression_type; /* NULL or "" = none, "GZIP", "ZLIB"; never guessed */
+    int64_t buffer_size;          /* bytes, default 262144 */
+    int64_t
+        num_parallel_reads; /* 0 = file after file; N = N files open, one record of each in turn; LKS_AUTOTUNE = 16 */
+} lks_files_options;
+
+/* Lines as strings, without their ends; every carriage return is left out. */
+LKS_API lks_dataset *lks_text_lines_with(size_t n, const char *const *files, const lks_files_options *options);
+/* The records of TFRecord files as strings; checksums are verified. */
+LKS_API lks_dataset *lks_tfrecord_with(size_t n, const char *const *files, const lks_files_options *options);
+
+typedef struct lks_fixed_length_options {
+    size_t struct_size;
+    int64_t header_bytes, footer_bytes; /* left out of each file; default 0 */
+    lks_files_options files;
+} lks_fixed_length_options;
+/* Records of record_bytes each as strings. */
+LKS_API lks_dataset *lks_fixed_length_with(size_t n, const char *const *files, int64_t record_bytes,
+                                           const lks_fixed_length_options *options);
+
+typedef struct lks_csv_options {
+    size_t struct_size;
+    size_t n_columns;            /* of the result */
+    const lks_dtype *dtypes;     /* one a column: int32, int64, float32, float64, string */
+    lks_tensor *const *defaults; /* one scalar a column, NULL = the column is required; NULL = all are. Shared */
+    size_t n_select_cols;        /* which columns of the file, rising; 0 = all */
+    const int64_t *select_cols;
+    size_t n_exclude_cols; /* or which are left out */
+    const int64_t *exclude_cols;
+    lks_tristate header;          /* default false: true leaves out the first line of each file */
+    lks_tristate use_quote_delim; /* default true */
+    char field_delim;             /* default ',' */
+    const char *na_value;         /* as good as an empty field */
+    lks_files_options files;
+} lks_csv_options;
+LKS_API lks_dataset *lks_csv_with(size_t n, const char *const *files, const lks_csv_options *options);
+
+typedef struct lks_list_files_options {
+    size_t struct_size;
+    lks_tristate shuffle; /* default true: a new order in every pass; false = sorted */
+    int64_t seed, global_seed;
+} lks_list_files_options;
+/* Names that match any of n patterns (* and ? do not cross '/', [..], \\ escapes), sorted bytewise, overlaps kept. Looks at
+ * the disk now; no match at all is LKS_E_ARG. Names starting with a dot match only a pattern that does. */
+LKS_API lks_dataset *lks_list_files_with(size_t n, const char *const *patterns, const lks_list_files_options *options);
+
 #ifndef __cplusplus
 #define LKS_CALL3(fn, type, a, b, c, ...) fn(a, b, c, &(const type){ .struct_size = sizeof(type), __VA_ARGS__ })
 #define lks_padded_batch(...) LKS_CALL2(lks_padded_batch_with, lks_padded_batch_options, __VA_ARGS__, )
@@ -147,6 +198,11 @@ LKS_API lks_dataset *lks_random_with(const lks_random_options *options);
 #define lks_sample_from_datasets(...) LKS_CALL2(lks_sample_from_datasets_with, lks_sample_options, __VA_ARGS__, )
 #define lks_random(...) \
     lks_random_with(&(const lks_random_options){ .struct_size = sizeof(lks_random_options), __VA_ARGS__ })
+#define lks_text_lines(...) LKS_CALL2(lks_text_lines_with, lks_files_options, __VA_ARGS__, )
+#define lks_tfrecord(...) LKS_CALL2(lks_tfrecord_with, lks_files_options, __VA_ARGS__, )
+#define lks_fixed_length(...) LKS_CALL3(lks_fixed_length_with, lks_fixed_length_options, __VA_ARGS__, )
+#define lks_csv(...) LKS_CALL2(lks_csv_with, lks_csv_options, __VA_ARGS__, )
+#define lks_list_files(...) LKS_CALL2(lks_list_files_with, lks_list_files_options, __VA_ARGS__, )
 #define lks_zip(...)                                                                 \
     lks_zip_n(sizeof((lks_dataset *const[]){ __VA_ARGS__ }) / sizeof(lks_dataset *), \
               (lks_dataset *const[]){ __VA_ARGS__ })

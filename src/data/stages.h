@@ -9,16 +9,20 @@
     X(batch)              \
     X(bucket)             \
     X(cache)              \
+    X(cache_file)         \
     X(choose)             \
     X(concatenate)        \
+    X(csv)                \
     X(elements)           \
     X(enumerate)          \
     X(filter)             \
+    X(fixed_length)       \
     X(flat_map)           \
     X(generator)          \
     X(group_by_window)    \
     X(ignore_errors)      \
     X(interleave)         \
+    X(list_files)         \
     X(map)                \
     X(mnist)              \
     X(padded_batch)       \
@@ -36,6 +40,8 @@
     X(take_while)         \
     X(tensor_slices)      \
     X(tensors)            \
+    X(text_lines)         \
+    X(tfrecord)           \
     X(unbatch)            \
     X(unique)             \
     X(window)             \

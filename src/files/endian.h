@@ -21,6 +21,11 @@ static inline uint32_t lks__le32(const unsigned char *p)
     return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
 }
 
+static inline uint64_t lks__le64(const unsigned char *p)
+{
+    return (uint64_t)lks__le32(p + 4) << 32 | lks__le32(p);
+}
+
 /* Reverses the bytes of each of n items in place. */
 static inline void lks__swap_bytes(void *data, size_t n, size_t size)
 {

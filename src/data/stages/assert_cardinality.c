@@ -4,6 +4,7 @@
 typedef struct assert_cursor {
     lks_cursor base;
     int64_t seen;
+    bool broken; /* said once; then the pass is over */
 } assert_cursor;
 
 static lks_status next(lks_cursor *n, lks_element **out)
@@ -11,15 +12,19 @@ static lks_status next(lks_cursor *n, lks_element **out)
     assert_cursor *a = (assert_cursor *)n;
     int64_t expected = n->dataset->cardinality;
     lks_element *e;
-    lks_status status = lks__cursor_next(n->input[0], &e);
+    lks_status status;
 
-    if (status == LKS_END && expected != LKS_UNKNOWN_CARDINALITY && a->seen != expected)
+    if (a->broken) return LKS_END;
+    status = lks__cursor_next(n->input[0], &e);
+    a->broken = status == LKS_END && expected != LKS_UNKNOWN_CARDINALITY && a->seen != expected;
+    if (a->broken)
         return lks__cursor_fail(n, LKS_E_STATE, "%lld elements were promised, the data ended after %lld",
                                 (long long)expected, (long long)a->seen);
     if (status != LKS_OK) return status;
     a->seen++;
     if (expected >= 0 && a->seen > expected) {
         lks_element_release(e);
+        a->broken = true;
         return lks__cursor_fail(n, LKS_E_STATE, "%lld elements were promised, there are at least %lld",
                                 (long long)expected, (long long)a->seen);
     }

@@ -2,6 +2,7 @@
  * them and never touch the input. Passes that run at the same time each read the input; the first to finish wins. */
 #include <pthread.h>
 
+#include "data/cache_file.h"
 #include "data/stages.h"
 #include "data/work.h"
 
@@ -126,18 +127,22 @@ const lks_stage lks__stage_cache = { .name = "cache",
                                      .close = close,
                                      .destroy = destroy };
 
-lks_dataset *lks_cache_with(lks_dataset *dataset, const lks_cache_options *options)
+static lks_dataset *in_memory(lks_dataset *dataset)
 {
     lks_dataset *ds = lks__dataset_begin1(&lks__stage_cache, dataset);
     cache_dataset *d = (cache_dataset *)ds;
-    lks_cache_options o;
 
     if (!lks__dataset_ok(ds)) return ds;
-    lks__options(&o, sizeof o, options);
-    if (o.filename != NULL && o.filename[0] != '\0')
-        return lks__dataset_fail(ds, lks__fail(LKS_E_UNSUPPORTED, "a cache in files is not available yet"));
     if (pthread_mutex_init(&d->lock, NULL) != 0)
         return lks__dataset_fail(ds, lks__fail(LKS_E_NOMEM, "no memory for a lock"));
     d->has_lock = true;
     return ds;
+}
+
+lks_dataset *lks_cache_with(lks_dataset *dataset, const lks_cache_options *options)
+{
+    lks_cache_options o;
+
+    lks__options(&o, sizeof o, options);
+    return o.filename != NULL && o.filename[0] != '\0' ? lks__cache_in_file(dataset, o.filename) : in_memory(dataset);
 }

@@ -1,0 +1,175 @@
+/* byte_stream.c - the bytes of a file, plain or through zlib, in blocks of the buffer's size. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "byte_stream.h"
+#include "files/os_error.h"
+
+static void *z_alloc(void *user, unsigned items, unsigned size)
+{
+    (void)user;
+    return lks__calloc(items, size);
+}
+
+static void z_free(void *user, void *memory)
+{
+    (void)user;
+    lks__free(memory);
+}
+
+void lks__stream_close(lks_byte_stream *s)
+{
+    if (s->open) close(s->fd);
+    if (s->z_open) inflateEnd(&s->z);
+    s->open = s->z_open = false;
+}
+
+void lks__stream_free(lks_byte_stream *s)
+{
+    lks__stream_close(s);
+    lks__free(s->out);
+    lks__free(s->in);
+    s->out = s->in = NULL;
+}
+
+static lks_status start_inflate(lks_byte_stream *s, lks_compression compression)
+{
+    memset(&s->z, 0, sizeof s->z);
+    s->z.zalloc = z_alloc;
+    s->z.zfree = z_free;
+    s->z_gzip = compression == LKS_GZIP;
+    if (inflateInit2(&s->z, s->z_gzip ? 15 + 16 : 15) != Z_OK)
+        return lks__fail(LKS_E_NOMEM, "no memory to decompress '%s'", s->path);
+    s->z_open = true;
+    if (s->in == NULL) s->in = lks__malloc(s->size);
+    return s->in == NULL ? lks__fail(LKS_E_NOMEM, "no memory to read '%s'", s->path) : LKS_OK;
+}
+
+lks_status lks__stream_open(lks_byte_stream *s, const char *path, lks_compression compression, size_t buffer_size)
+{
+    unsigned char *out = s->out, *in = s->in;
+
+    memset(s, 0, sizeof *s);
+    s->out = out;
+    s->in = in;
+    s->path = path;
+    s->size = buffer_size;
+    s->compressed = compression != LKS_PLAIN;
+    if (s->out == NULL) s->out = lks__malloc(buffer_size);
+    if (s->out == NULL) return lks__fail(LKS_E_NOMEM, "no memory to read '%s'", path);
+    s->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (s->fd < 0)
+        return lks__fail(errno == ENOENT || errno == ENOTDIR ? LKS_E_NOTFOUND : LKS_E_IO, "cannot open '%s': %s", path,
+                         lks__os_error(errno));
+    s->open = true;
+    return s->compressed ? start_inflate(s, compression) : LKS_OK;
+}
+
+static lks_status read_some(lks_byte_stream *s, unsigned char *buffer, size_t *got)
+{
+    ssize_t n;
+
+    do n = read(s->fd, buffer, s->size);
+    while (n < 0 && errno == EINTR);
+    if (n < 0) return lks__fail(LKS_E_IO, "cannot read '%s': %s", s->path, lks__os_error(errno));
+    *got = (size_t)n;
+    return LKS_OK;
+}
+
+static lks_status bad_stream(const lks_byte_stream *s, const char *what)
+{
+    return lks__fail(LKS_E_FORMAT, "'%s', offset %llu: %s (read as %s; is that what it is?)", s->path,
+                     (unsigned long long)s->offset, what, s->z_gzip ? "GZIP" : "ZLIB");
+}
+
+/* One more block of decompressed bytes. GZIP may have several members, ZLIB ends with its first stream. */
+static lks_status inflate_block(lks_byte_stream *s)
+{
+    s->z.next_out = s->out;
+    s->z.avail_out = (unsigned)s->size;
+    while (s->z.avail_out == s->size && !s->ended) {
+        int code;
+        if (s->z.avail_in == 0 && !s->file_ended) {
+            size_t got;
+            LKS_TRY(read_some(s, s->in, &got));
+            s->z.next_in = s->in;
+            s->z.avail_in = (unsigned)got;
+            s->file_ended = got == 0;
+        }
+        if (s->member_ended) {
+            if (s->z.avail_in == 0 && s->file_ended) {
+                s->ended = true;
+                break;
+            }
+            if (s->z.avail_in == 0) continue;
+            inflateReset(&s->z);
+            s->member_ended = false;
+        }
+        if (s->z.avail_in == 0 && s->z.total_in == 0 && s->offset == 0) { /* an empty file holds no records */
+            s->ended = true;
+            break;
+        }
+        code = inflate(&s->z, Z_NO_FLUSH);
+        if (code == Z_STREAM_END) {
+            s->member_ended = true;
+            if (!s->z_gzip) s->ended = true;
+        } else if (code == Z_BUF_ERROR && s->file_ended) {
+            return bad_stream(s, "the compressed data ends too soon");
+        } else if (code != Z_OK && code != Z_BUF_ERROR) {
+            return code == Z_MEM_ERROR ? lks__fail(LKS_E_NOMEM, "no memory to decompress '%s'", s->path)
+                                       : bad_stream(s, s->z.msg != NULL ? s->z.msg : "the compressed data is broken");
+        }
+    }
+    s->at = 0;
+    s->have = s->size - s->z.avail_out;
+    return LKS_OK;
+}
+
+static lks_status refill(lks_byte_stream *s)
+{
+    if (s->at < s->have || s->ended) return LKS_OK;
+    if (s->compressed) return inflate_block(s);
+    s->at = 0;
+    LKS_TRY(read_some(s, s->out, &s->have));
+    s->ended = s->have == 0;
+    return LKS_OK;
+}
+
+lks_status lks__stream_peek(lks_byte_stream *s, const unsigned char **data, size_t *n)
+{
+    LKS_TRY(refill(s));
+    *data = s->out + s->at;
+    *n = s->have - s->at;
+    return LKS_OK;
+}
+
+void lks__stream_take(lks_byte_stream *s, size_t n)
+{
+    s->at += n;
+    s->offset += n;
+}
+
+lks_status lks__stream_byte(lks_byte_stream *s, int *byte)
+{
+    LKS_TRY(refill(s));
+    *byte = s->at < s->have ? s->out[s->at] : -1;
+    if (*byte >= 0) lks__stream_take(s, 1);
+    return LKS_OK;
+}
+
+lks_status lks__stream_read(lks_byte_stream *s, void *buffer, size_t n, size_t *got)
+{
+    *got = 0;
+    while (*got < n) {
+        size_t part;
+        LKS_TRY(refill(s));
+        part = s->have - s->at < n - *got ? s->have - s->at : n - *got;
+        if (part == 0) break;
+        memcpy((char *)buffer + *got, s->out + s->at, part);
+        lks__stream_take(s, part);
+        *got += part;
+    }
+    return LKS_OK;
+}

@@ -1,0 +1,219 @@
+/* file_source.c - walking a list of files. Whatever goes wrong with one, its opening included, the next call is at the next file. */
+#include "file_source.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "function.h"
+#include "tensor/tensor.h"
+
+enum { DEFAULT_BUFFER = 262144, MAX_BUFFER = 1 << 30 };
+
+static lks_status parse_compression(const char *word, lks_compression *out)
+{
+    *out = LKS_PLAIN;
+    if (word == NULL || word[0] == '\0') return LKS_OK;
+    *out = strcmp(word, "GZIP") == 0 ? LKS_GZIP : LKS_ZLIB;
+    if (*out == LKS_GZIP || strcmp(word, "ZLIB") == 0) return LKS_OK;
+    return lks__fail(LKS_E_ARG, "compression_type must be \"\", \"GZIP\" or \"ZLIB\", found \"%s\"", word);
+}
+
+lks_status lks__file_list_init(lks_file_list *list, size_t n, const char *const *files, const lks_files_options *o)
+{
+    int64_t buffer = lks__option_int(o->buffer_size, DEFAULT_BUFFER);
+
+    LKS_TRY(parse_compression(o->compression_type, &list->compression));
+    if (buffer < 0) return lks__fail(LKS_E_ARG, "buffer_size must not be negative, found %lld", (long long)buffer);
+    if (buffer < 16) buffer = 16; /* less would only be slow */
+    list->buffer_size = (size_t)(buffer < MAX_BUFFER ? buffer : MAX_BUFFER);
+    list->path = lks__calloc(n, sizeof *list->path);
+    if (list->path == NULL) return lks__fail(LKS_E_NOMEM, "no memory for %zu file names", n);
+    list->n = n;
+    for (size_t i = 0; i < n; i++) {
+        if (files[i] == NULL) return lks__fail(LKS_E_ARG, "file name %zu is NULL", i);
+        list->path[i] = lks__strdup(files[i]);
+        if (list->path[i] == NULL) return lks__fail(LKS_E_NOMEM, "no memory for %zu file names", n);
+    }
+    return LKS_OK;
+}
+
+void lks__file_list_destroy(lks_dataset *ds)
+{
+    lks_file_list *list = (lks_file_list *)ds;
+
+    for (size_t i = 0; i < list->n; i++) lks__free(list->path[i]);
+    lks__free(list->path);
+}
+
+void lks__file_list_describe(const lks_dataset *ds, lks_recipe *r)
+{
+    const lks_file_list *list = (const lks_file_list *)ds;
+
+    for (size_t i = 0; i < list->n; i++) lks__recipe_text(r, list->path[i]);
+    lks__recipe_int(r, (int64_t)list->compression);
+}
+
+lks_status lks__file_fail(const lks_file_cursor *c, lks_status code, const char *fmt, ...)
+{
+    char text[LKS_ERROR_TEXT];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return lks__fail(code, "'%s', record %lld, offset %llu: %s", c->stream.path, (long long)c->record,
+                     (unsigned long long)c->stream.offset, text);
+}
+
+lks_status lks__file_next(lks_file_cursor *c, lks_status (*begin)(lks_file_cursor *c), lks_record_fn record,
+                          lks_element **out)
+{
+    const lks_file_list *list = (const lks_file_list *)c->base.dataset;
+
+    while (c->file < list->n) {
+        lks_status status = LKS_OK;
+        if (!c->stream.open) {
+            status = lks__stream_open(&c->stream, list->path[c->file], list->compression, list->buffer_size);
+            c->record = 0;
+            if (status == LKS_OK && begin != NULL) status = begin(c);
+        }
+        if (status == LKS_OK) status = record(c, out);
+        c->record++;
+        if (status == LKS_OK) return LKS_OK;
+        if (c->go_on) {
+            c->go_on = false;
+            return lks__context(status, "%s", c->base.stage->name);
+        }
+        lks__stream_close(&c->stream);
+        c->file++;
+        if (status != LKS_END) return lks__context(status, "%s", c->base.stage->name);
+    }
+    return LKS_END;
+}
+
+void lks__file_close(lks_cursor *n)
+{
+    lks__stream_free(&((lks_file_cursor *)n)->stream);
+}
+
+lks_status lks__string_element(lks_cursor *n, const void *data, size_t size, lks_element **out)
+{
+    lks_element *e = lks__cursor_element(n);
+    lks_tensor *t = e == NULL ? NULL : lks_element_output(e, 0);
+    lks_status status = t == NULL ? LKS_E_NOMEM : lks__tensor_set_bytes(t, 0, data, size);
+
+    if (status == LKS_OK) *out = e;
+    else lks_element_release(e);
+    return status;
+}
+
+/* ---- parallel reads: interleave over the names ---- */
+
+typedef struct one_file {
+    lks_dataset *(*make)(const char *file, void *user);
+    void *user;
+    void (*release)(void *user);
+    lks_spec *spec;
+} one_file;
+
+static lks_spec *one_file_spec(const lks_map_context *context, const lks_spec *in, void *user)
+{
+    (void)context, (void)in;
+    return lks_spec_dataset(lks_spec_retain(((const one_file *)user)->spec));
+}
+
+static lks_status open_file(const lks_map_context *context, lks_element *in, lks_element *out, void *user)
+{
+    const one_file *f = user;
+    const lks_bytes *name = lks_tensor_cdata(lks_element_tensor(in, 0));
+
+    (void)context;
+    return lks_element_set_dataset(out, 0, f->make(name->data, f->user)); /* our strings end with a zero byte */
+}
+
+static void release_file(void *user)
+{
+    one_file *f = user;
+
+    f->release(f->user);
+    lks_spec_release(f->spec);
+    lks__free(f);
+}
+
+lks_dataset *lks__parallel_reads(lks_dataset *ds, int64_t reads, lks_dataset *(*make)(const char *file, void *user),
+                                 void *user, void (*release)(void *user))
+{
+    const lks_file_list *list = (const lks_file_list *)ds;
+    lks_tensor *names;
+    lks_dataset *files;
+    one_file *f;
+
+    if (reads == 0 || !lks__dataset_ok(ds)) {
+        release(user);
+        return ds;
+    }
+    names = lks_tensor_create(LKS_STRING, (lks_shape){ .rank = 1, .dim = { (int64_t)list->n } });
+    f = lks__calloc(1, sizeof *f);
+    for (size_t i = 0; names != NULL && i < list->n; i++)
+        if (lks__tensor_set_bytes(names, (int64_t)i, list->path[i], strlen(list->path[i])) != LKS_OK) {
+            lks_tensor_release(names);
+            names = NULL;
+        }
+    if (names == NULL || f == NULL) {
+        release(user);
+        lks__free(f);
+        lks_tensor_release(names);
+        return lks__dataset_fail(ds, lks__fail(LKS_E_NOMEM, "no memory for %zu file names", list->n));
+    }
+    *f = (one_file){ make, user, release, lks_spec_retain(ds->spec) };
+    lks_dataset_release(ds);
+    files = lks_from_tensor_slices_n(1, &names);
+    lks_tensor_release(names);
+    const lks_map_fn fn = { .struct_size = sizeof fn,
+                            .name = "read_file",
+                            .output_spec = one_file_spec,
+                            .apply = open_file,
+                            .flags = LKS_FN_PURE,
+                            .user = f,
+                            .release = release_file };
+    return lks_interleave(files, &fn, .cycle_length = reads, .num_parallel_calls = reads);
+}
+
+/* ---- sources that need nothing but the list: lines, TFRecord ---- */
+
+typedef struct plain_source {
+    const lks_stage *stage;
+    char compression[8];
+    int64_t buffer_size;
+} plain_source;
+
+static lks_dataset *make_plain(const char *file, void *user)
+{
+    const plain_source *p = user;
+    const lks_files_options o = { sizeof o, p->compression, p->buffer_size, 0 };
+
+    return lks__string_files(p->stage, 1, &file, &o);
+}
+
+lks_dataset *lks__string_files(const lks_stage *stage, size_t n, const char *const *files,
+                               const lks_files_options *options)
+{
+    lks_dataset *ds = lks__dataset_begin(stage, 0, NULL);
+    lks_files_options o;
+    plain_source *p;
+    lks_status status;
+
+    if (ds == NULL) return NULL;
+    lks__options(&o, sizeof o, options);
+    status = lks__file_list_init((lks_file_list *)ds, n, files, &o);
+    if (status != LKS_OK) return lks__dataset_fail(ds, status);
+    ds = lks__dataset_spec_is(ds, lks_spec_tensor(LKS_STRING, (lks_shape){ .rank = 0 }));
+    if (o.num_parallel_reads == 0 || !lks__dataset_ok(ds)) return ds;
+    p = lks__calloc(1, sizeof *p);
+    if (p == NULL) return lks__dataset_fail(ds, lks__fail(LKS_E_NOMEM, "no memory for parallel reads"));
+    p->stage = stage;
+    p->buffer_size = o.buffer_size;
+    if (o.compression_type != NULL) snprintf(p->compression, sizeof p->compression, "%s", o.compression_type);
+    return lks__parallel_reads(ds, o.num_parallel_reads, make_plain, p, lks__free);
+}

@@ -1,0 +1,19 @@
+/* frames.h - internal. Reading frames (TFRecord's: length, checksum, payload, checksum) from a stream. */
+#ifndef LKS_DATA_FRAMES_H
+#define LKS_DATA_FRAMES_H
+
+#include "byte_stream.h"
+
+typedef struct lks_frame {
+    unsigned char *payload; /* grows; freed by the owner */
+    size_t size, room;
+    uint64_t limit; /* bytes that can still be in the file, UINT64_MAX if unknown */
+} lks_frame;
+
+/* The size of the open file into f->limit. */
+void lks__frame_begin(lks_frame *f, const lks_byte_stream *s);
+/* The next frame; LKS_END at the end of the file; LKS_E_FORMAT with what is wrong ("the checksum of the length is wrong", ...),
+ * header[0..1] then being the first bytes. */
+lks_status lks__frame_read(lks_frame *f, lks_byte_stream *s, unsigned char header[12]);
+
+#endif

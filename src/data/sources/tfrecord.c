@@ -1,0 +1,64 @@
+/* tfrecord.c - the records of TFRecord files. */
+#include "data/file_source.h"
+#include "data/frames.h"
+#include "data/stages.h"
+
+typedef struct tfrecord_cursor {
+    lks_file_cursor base;
+    lks_frame frame;
+} tfrecord_cursor;
+
+static lks_status begin(lks_file_cursor *c)
+{
+    lks__frame_begin(&((tfrecord_cursor *)c)->frame, &c->stream);
+    return LKS_OK;
+}
+
+/* A likely cause, where the very first bytes show one. */
+static const char *hint(const lks_file_cursor *c, const unsigned char header[12])
+{
+    if (c->record > 0 || c->stream.compressed) return "";
+    if (header[0] == 0x1f && header[1] == 0x8b) return "; it looks like gzip: read it with compression_type \"GZIP\"";
+    if (header[0] == 0x78) return "; it looks like zlib: read it with compression_type \"ZLIB\"";
+    return "; is this a TFRecord file?";
+}
+
+static lks_status record(lks_file_cursor *c, lks_element **out)
+{
+    lks_frame *f = &((tfrecord_cursor *)c)->frame;
+    unsigned char header[12] = { 0 };
+    uint64_t offset = c->stream.offset;
+    lks_status status = lks__frame_read(f, &c->stream, header);
+
+    if (status == LKS_E_FORMAT) {
+        lks_error error = { LKS_OK, "" };
+        lks__error_capture(&error, status);
+        return lks__fail(status, "'%s', record %lld, offset %llu: %s%s", c->stream.path, (long long)c->record,
+                         (unsigned long long)offset, error.text, hint(c, header));
+    }
+    return status != LKS_OK ? status : lks__string_element(&c->base, f->payload, f->size, out);
+}
+
+static lks_status next(lks_cursor *n, lks_element **out)
+{
+    return lks__file_next((lks_file_cursor *)n, begin, record, out);
+}
+
+static void close_cursor(lks_cursor *n)
+{
+    lks__free(((tfrecord_cursor *)n)->frame.payload);
+    lks__file_close(n);
+}
+
+const lks_stage lks__stage_tfrecord = { .name = "tfrecord",
+                                        .dataset_size = sizeof(lks_file_list),
+                                        .cursor_size = sizeof(tfrecord_cursor),
+                                        .next = next,
+                                        .close = close_cursor,
+                                        .destroy = lks__file_list_destroy,
+                                        .describe = lks__file_list_describe };
+
+lks_dataset *lks_tfrecord_with(size_t n, const char *const *files, const lks_files_options *options)
+{
+    return lks__string_files(&lks__stage_tfrecord, n, files, options);
+}
