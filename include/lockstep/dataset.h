@@ -174,6 +174,13 @@ LKS_API lks_status lks_iter_create(lks_dataset *dataset, lks_iter **out);
 /* The next element, one reference for the caller; LKS_END at the end and ever after. After a failure the next call goes on
  * behind the failed element. After warm-up a pipeline of fixed shapes allocates nothing here. */
 LKS_API lks_status lks_iter_next(lks_iter *it, lks_element **out);
+/* Where the pass stands, as a few hundred bytes (freed with lks_free): positions and counters, from which a restored
+ * iterator replays. Elements that are under way in prefetch or parallel calls are not lost. LKS_E_STATE names the stage
+ * that can't be replayed: a generator, a function without LKS_FN_PURE, a stage with deterministic off. */
+LKS_API lks_status lks_iter_save(lks_iter *it, void **bytes, size_t *size);
+/* A new iterator over an equal dataset (same stages and parameters; LKS_E_ARG if not), also in another process: it and all
+ * later passes yield what the saved one would have. Borrows bytes. LKS_E_FORMAT if they are no such state. */
+LKS_API lks_status lks_iter_restore(lks_dataset *dataset, const void *bytes, size_t size, lks_iter **out);
 /* Makes this and all later lks_iter_next return LKS_E_CANCELED; may be called from any thread. */
 LKS_API void lks_iter_cancel(lks_iter *it);
 /* Stops and joins every background thread; may be called at any moment. NULL is fine. */

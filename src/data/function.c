@@ -1,5 +1,6 @@
 /* function.c - user functions: checked on the way in (spec) and on the way out (every component set). */
 #include "function.h"
+#include "state.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -129,6 +130,7 @@ lks_status lks__data_fn_open(const lks_data_fn *f, lks_cursor_place parent, int6
                              lks_buffers *made, int64_t ahead, lks_cursor **out)
 {
     lks_call_place place = { 0, index, parent.lineage };
+    const char *stage;
     lks_dataset *inner;
     lks_element *e = NULL;
     lks_status status;
@@ -136,6 +138,8 @@ lks_status lks__data_fn_open(const lks_data_fn *f, lks_cursor_place parent, int6
     LKS_TRY(lks__data_fn_apply(f, place, in, made, &e));
     inner = lks_dataset_retain(e->value[0].dataset);
     lks_element_release(e);
+    if (parent.unsavable != NULL && lks_dataset_status(inner) == LKS_OK && lks__unsavable(inner, &stage) != NULL)
+        atomic_store(parent.unsavable, lks__unsavable(inner, &stage));
     if (ahead > 0) inner = lks_prefetch(inner, ahead);
     parent.lineage = child_lineage(parent.lineage, index);
     status = lks__cursor_open(inner, parent, out);

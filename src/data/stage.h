@@ -72,8 +72,9 @@ bool lks__cancelled(const lks_cancel_scope *scope);
 
 typedef struct lks_cursor_place {
     const lks_cancel_scope *scope;
-    uint64_t lineage; /* which inner dataset of which element: enters the keys of random functions */
-    int64_t held;     /* elements that the stages above and the consumer may hold at the same time */
+    uint64_t lineage;                 /* which inner dataset of which element: enters the keys of random functions */
+    _Atomic(const char *) *unsavable; /* the iterator's: set where an inner dataset can't be replayed */
+    int64_t held;                     /* elements that the stages above and the consumer may hold at the same time */
 } lks_cursor_place;
 /* The place of a stage's inputs where it keeps `n` elements of theirs, or, if all is true, none of what it was given
  * goes on above it. */

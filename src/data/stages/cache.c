@@ -4,6 +4,7 @@
 
 #include "data/cache_file.h"
 #include "data/stages.h"
+#include "data/state.h"
 #include "data/work.h"
 
 typedef struct cache_contents {
@@ -17,11 +18,14 @@ typedef struct cache_dataset {
     pthread_mutex_t lock;
     bool has_lock;
     cache_contents *contents; /* complete; NULL before the first pass has ended */
+    lks_counters fill;        /* the inputs' counters when that pass began, also after a restore */
+    bool refill;              /* restored: the next pass fills the cache from there */
 } cache_dataset;
 
 typedef struct cache_cursor {
     lks_cursor base;
     cache_contents *reading, *writing;
+    lks_counters fill; /* as in the dataset, for the pass that fills it */
     size_t at;
     bool ended;
 } cache_cursor;
@@ -34,6 +38,16 @@ static void release_contents(cache_contents *c)
     lks__free(c);
 }
 
+/* What the cache was filled with before the restore comes again: the inputs' counters go back to where they stood then. */
+static void rewind_inputs(cache_dataset *d)
+{
+    lks_counters c = d->fill;
+
+    c.reading = true;
+    c.at = 0;
+    lks__counters_walk(d->base.input[0], &c);
+}
+
 static lks_status open(lks_cursor *n)
 {
     cache_cursor *c = (cache_cursor *)n;
@@ -41,8 +55,14 @@ static lks_status open(lks_cursor *n)
 
     pthread_mutex_lock(&d->lock);
     c->reading = d->contents;
-    if (c->reading != NULL) atomic_fetch_add(&c->reading->references, 1);
+    if (c->reading != NULL) {
+        atomic_fetch_add(&c->reading->references, 1);
+    } else {
+        if (d->refill) rewind_inputs(d);
+        lks__counters_walk(n->dataset->input[0], &c->fill);
+    }
     pthread_mutex_unlock(&d->lock);
+    if (c->fill.failed) return lks__cursor_fail(n, LKS_E_NOMEM, "no memory for the cache");
     if (c->reading != NULL) return LKS_OK;
     c->writing = lks__calloc(1, sizeof *c->writing);
     if (c->writing == NULL) return lks__cursor_fail(n, LKS_E_NOMEM, "no memory for the cache");
@@ -58,6 +78,10 @@ static void publish(cache_cursor *c)
     if (d->contents == NULL) {
         d->contents = c->writing;
         c->writing = NULL;
+        lks__counters_free(&d->fill);
+        d->fill = c->fill;
+        c->fill = (lks_counters){ 0 };
+        d->refill = false;
     }
     pthread_mutex_unlock(&d->lock);
     release_contents(c->writing);
@@ -109,6 +133,7 @@ static void close(lks_cursor *n)
             n->dataset->number, c->writing->n);
     release_contents(c->reading);
     release_contents(c->writing);
+    lks__counters_free(&c->fill);
 }
 
 static void destroy(lks_dataset *ds)
@@ -116,7 +141,35 @@ static void destroy(lks_dataset *ds)
     cache_dataset *d = (cache_dataset *)ds;
 
     release_contents(d->contents);
+    lks__counters_free(&d->fill);
     if (d->has_lock) pthread_mutex_destroy(&d->lock);
+}
+
+/* Whether the cache is full, and from which pass of its inputs. */
+static void counters(lks_dataset *ds, lks_counters *c)
+{
+    cache_dataset *d = (cache_dataset *)ds;
+    int64_t full, n;
+
+    pthread_mutex_lock(&d->lock);
+    full = d->contents != NULL || d->refill;
+    n = (int64_t)d->fill.n;
+    lks__counter(c, &full);
+    if (full) lks__counter(c, &n);
+    if (c->reading) {
+        release_contents(d->contents);
+        d->contents = NULL;
+        lks__counters_free(&d->fill);
+        d->refill = full != 0;
+        for (int64_t i = 0, v = 0; full && i < n && !c->failed; i++) {
+            lks__counter(c, &v);
+            lks__counter(&d->fill, &v);
+        }
+        if (d->fill.failed) c->failed = true;
+    } else if (full) {
+        for (size_t i = 0; i < d->fill.n; i++) lks__counter(c, &d->fill.value[i]);
+    }
+    pthread_mutex_unlock(&d->lock);
 }
 
 const lks_stage lks__stage_cache = { .name = "cache",
@@ -125,6 +178,7 @@ const lks_stage lks__stage_cache = { .name = "cache",
                                      .open = open,
                                      .next = next,
                                      .close = close,
+                                     .counters = counters,
                                      .destroy = destroy };
 
 static lks_dataset *in_memory(lks_dataset *dataset)
