@@ -1,3 +1,4 @@
 /* topics.h - the golden topics; included twice by main.c. No include guard, and so meant. */
+TOPIC(data)
 TOPIC(math)
 TOPIC(runs)
