@@ -17,7 +17,8 @@ static bool equal_bytes(const lks_bytes *got, const json_t *want)
     const char *hex = json_string_value(json_object_get(want, "hex"));
 
     if (json_is_string(want))
-        return got->size == json_string_length(want) && memcmp(got->data, json_string_value(want), got->size) == 0;
+        return got->size == json_string_length(want) &&
+               (got->size == 0 || memcmp(got->data, json_string_value(want), got->size) == 0);
     if (hex == NULL || strlen(hex) != 2 * got->size) return false;
     for (size_t i = 0; i < got->size; i++) {
         char pair[3] = { hex[2 * i], hex[2 * i + 1], 0 };

@@ -1,79 +1,6 @@
-/* data_functions.c - the functions that recorded pipelines name, each with the words of the language as its comment. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "data.h"
-#include "tensor/tensor.h"
-
-/* The argument, which functions get as `user`. */
-typedef struct data_arg {
-    double value;
-    int64_t integer;
-} data_arg;
-
-static int64_t arg_of(const void *user)
-{
-    return ((const data_arg *)user)->integer;
-}
-
-static int64_t floor_mod(int64_t a, int64_t b)
-{
-    int64_t m = a % b;
-
-    return m != 0 && (m < 0) != (b < 0) ? m + b : m;
-}
-
-static double get(const lks_element *e, size_t i)
-{
-    const lks_tensor *t = lks_element_tensor(e, i);
-
-    switch (lks_tensor_dtype(t)) {
-    case LKS_INT64: return (double)*(const int64_t *)lks_tensor_cdata(t);
-    case LKS_INT32: return (double)*(const int32_t *)lks_tensor_cdata(t);
-    case LKS_FLOAT32: return (double)*(const float *)lks_tensor_cdata(t);
-    case LKS_FLOAT64: return *(const double *)lks_tensor_cdata(t);
-    default: return (double)*(const uint8_t *)lks_tensor_cdata(t);
-    }
-}
-
-static int64_t geti(const lks_element *e, size_t i)
-{
-    return (int64_t)get(e, i);
-}
-
-/* A scalar of whatever number dtype component i has. */
-static lks_status set(lks_element *e, size_t i, double v)
-{
-    lks_tensor *t = lks_element_output(e, i);
-    void *p;
-
-    if (t == NULL) return LKS_E_SHAPE;
-    p = lks_tensor_data(t);
-    switch (lks_tensor_dtype(t)) {
-    case LKS_INT64: *(int64_t *)p = (int64_t)v; break;
-    case LKS_INT32: *(int32_t *)p = (int32_t)v; break;
-    case LKS_FLOAT32: *(float *)p = (float)v; break;
-    case LKS_FLOAT64: *(double *)p = v; break;
-    default: *(uint8_t *)p = (uint8_t)v; break;
-    }
-    return LKS_OK;
-}
-
-static lks_shape scalar(void)
-{
-    return (lks_shape){ .rank = 0 };
-}
-
-static lks_spec *first(const lks_spec *in)
-{
-    return lks_spec_retain(lks_spec_leaf(in, 0));
-}
-
-#define SPEC(name) static lks_spec *name##_spec(const lks_map_context *context, const lks_spec *in, void *user)
-#define APPLY(name) \
-    static lks_status name(const lks_map_context *context, lks_element *in, lks_element *out, void *user)
-#define UNUSED (void)context, (void)in, (void)user
+/* data_functions.c - the functions that recorded pipelines name, each with the words of the language as its comment: those on
+ * numbers and strings. */
+#include "data_functions.h"
 
 /* 2x, elementwise */
 APPLY(fn_double)
@@ -205,58 +132,6 @@ APPLY(fn_with_fill) /* (x, vector [x]) */
     return set(out, 0, get(in, 0)) != LKS_OK ? LKS_E_SHAPE : fill(out, 1, lks_shape(geti(in, 0)), geti(in, 0));
 }
 
-/* ---- datasets ---- */
-
-SPEC(fn_range)
-{
-    UNUSED;
-    return lks_spec_dataset(lks_spec_tensor(LKS_INT64, scalar()));
-}
-APPLY(fn_range_of)
-{
-    UNUSED;
-    return lks_element_set_dataset(out, 0, lks_range(0, geti(in, 0), 1));
-} /* 0..x-1 */
-APPLY(fn_tens) /* 10x .. 10x+arg-1 */
-{
-    int64_t x = geti(in, 0) * 10;
-
-    UNUSED;
-    return lks_element_set_dataset(out, 0, lks_range(x, x + arg_of(user), 1));
-}
-SPEC(fn_repeated)
-{
-    UNUSED;
-    return lks_spec_dataset(first(in));
-}
-APPLY(fn_repeated) /* x, arg times */
-{
-    UNUSED;
-    return lks_element_set_dataset(out, 0, lks_repeat(lks_from_tensors(lks_element_tensor(in, 0)), arg_of(user)));
-}
-SPEC(fn_letters)
-{
-    UNUSED;
-    return lks_spec_dataset(lks_spec_tensor(LKS_STRING, scalar()));
-}
-APPLY(fn_letters) /* (text,n) -> text0, text1, .. */
-{
-    const lks_bytes *text = lks_tensor_cdata(lks_element_tensor(in, 0));
-    int64_t n = geti(in, 1);
-    lks_tensor *all = lks_tensor_create(LKS_STRING, lks_shape(n));
-    lks_dataset *ds;
-
-    UNUSED;
-    for (int64_t i = 0; i < n; i++) {
-        char word[64];
-        int size = snprintf(word, sizeof word, "%.*s%lld", (int)text->size, text->data, (long long)i);
-        lks__tensor_set_bytes(all, i, word, (size_t)size);
-    }
-    ds = lks_from_tensor_slices(all);
-    lks_tensor_release(all);
-    return lks_element_set_dataset(out, 0, ds);
-}
-
 /* ---- predicates and keys ---- */
 
 APPLY(fn_is_even)
@@ -298,96 +173,6 @@ APPLY(fn_length)
 {
     UNUSED;
     return set(out, 0, (double)lks_tensor_shape(lks_element_tensor(in, 0)).dim[0]);
-}
-
-/* ---- windows ---- */
-
-/* The spec of a built dataset, which goes. */
-static lks_spec *spec_of(lks_dataset *ds)
-{
-    lks_spec *s = lks_dataset_status(ds) == LKS_OK ? lks_spec_dataset(lks_spec_retain(lks_dataset_spec(ds))) : NULL;
-
-    lks_dataset_release(ds);
-    return s;
-}
-
-static lks_status no_element(void *state, lks_element *out, void *user)
-{
-    (void)state, (void)out, (void)user;
-    return LKS_END;
-}
-
-static lks_dataset *empty_of(const lks_spec *element)
-{
-    const lks_generator g = { .struct_size = sizeof g, .name = "empty", .next = no_element };
-
-    return lks_from_generator(lks_spec_retain(element), &g);
-}
-
-SPEC(fn_batch_all)
-{
-    UNUSED;
-    return spec_of(lks_batch(empty_of(lks_spec_child(lks_spec_leaf(in, 1), 0)), arg_of(user)));
-}
-APPLY(fn_batch_all) /* (key, window) -> the window in batches of arg */
-{
-    UNUSED;
-    return lks_element_set_dataset(out, 0, lks_batch(lks_dataset_retain(lks_element_dataset(in, 1)), arg_of(user)));
-}
-SPEC(fn_batch_window)
-{
-    UNUSED;
-    return spec_of(lks_batch(empty_of(lks_spec_child(lks_spec_leaf(in, 0), 0)), arg_of(user)));
-}
-APPLY(fn_batch_window)
-{
-    UNUSED;
-    return lks_element_set_dataset(out, 0, lks_batch(lks_dataset_retain(lks_element_dataset(in, 0)), arg_of(user)));
-}
-static lks_dataset *zipped(lks_dataset *a, lks_dataset *b, int64_t n)
-{
-    return lks_zip(lks_batch(a, n), lks_batch(b, n));
-}
-SPEC(fn_zip_window)
-{
-    UNUSED;
-    return spec_of(zipped(empty_of(lks_spec_child(lks_spec_leaf(in, 0), 0)),
-                          empty_of(lks_spec_child(lks_spec_leaf(in, 1), 0)), arg_of(user)));
-}
-APPLY(fn_zip_window)
-{
-    UNUSED;
-    return lks_element_set_dataset(out, 0,
-                                   zipped(lks_dataset_retain(lks_element_dataset(in, 0)),
-                                          lks_dataset_retain(lks_element_dataset(in, 1)), arg_of(user)));
-}
-SPEC(fn_key_and_sum)
-{
-    UNUSED;
-    return lks_spec_dataset(
-        lks_spec_tuple_of(lks_spec_tensor(LKS_INT64, scalar()), lks_spec_tensor(LKS_INT64, scalar())));
-}
-APPLY(fn_key_and_sum) /* one element (key, sum of the window) */
-{
-    lks_iter *it = NULL;
-    lks_element *e;
-    int64_t sum = 0;
-    lks_status status = lks_iter_create(lks_element_dataset(in, 1), &it);
-    lks_tensor *t;
-    lks_dataset *ds;
-
-    UNUSED;
-    if (status != LKS_OK) return status;
-    while ((status = lks_iter_next(it, &e)) == LKS_OK) {
-        sum += geti(e, 0);
-        lks_element_release(e);
-    }
-    lks_iter_release(it);
-    if (status != LKS_END) return status;
-    t = data_scalar(LKS_INT64, (double)sum);
-    ds = lks_from_tensors(lks_element_tensor(in, 0), t);
-    lks_tensor_release(t);
-    return lks_element_set_dataset(out, 0, ds);
 }
 
 /* ---- scans: (state, x) -> (state, y) ---- */
@@ -441,11 +226,7 @@ APPLY(fn_shape0) /* reshape to (-1, arg) */
     return status;
 }
 
-static const struct {
-    const char *name;
-    lks_spec *(*spec)(const lks_map_context *context, const lks_spec *in, void *user);
-    lks_status (*apply)(const lks_map_context *context, lks_element *in, lks_element *out, void *user);
-} functions[] = {
+static const data_named functions[] = {
     { "double", NULL, fn_double },
     { "add", NULL, fn_add },
     { "square", NULL, fn_square },
@@ -458,10 +239,6 @@ static const struct {
     { "fill2", fn_fill2_spec, fn_fill2 },
     { "fill_text", fn_fill_text_spec, fn_fill_text },
     { "with_fill", fn_with_fill_spec, fn_with_fill },
-    { "range_of", fn_range_spec, fn_range_of },
-    { "tens", fn_range_spec, fn_tens },
-    { "repeated", fn_repeated_spec, fn_repeated },
-    { "letters", fn_letters_spec, fn_letters },
     { "is_even", lks_spec_fn_bool, fn_is_even },
     { "is_multiple", lks_spec_fn_bool, fn_is_multiple },
     { "less", lks_spec_fn_bool, fn_less },
@@ -469,15 +246,24 @@ static const struct {
     { "mod_neg", NULL, fn_mod_neg },
     { "size_by_key", lks_spec_fn_int64, fn_size_by_key },
     { "length", fn_length_spec, fn_length },
-    { "batch_all", fn_batch_all_spec, fn_batch_all },
-    { "batch_window", fn_batch_window_spec, fn_batch_window },
-    { "zip_window", fn_zip_window_spec, fn_zip_window },
-    { "key_and_sum", fn_key_and_sum_spec, fn_key_and_sum },
     { "running_sum", fn_running_sum_spec, fn_running_sum },
     { "fibonacci", fn_fibonacci_spec, fn_fibonacci },
     { "fail_on", NULL, fn_fail_on },
     { "shape0", fn_shape0_spec, fn_shape0 },
+    { NULL, NULL, NULL },
 };
+
+static const data_named *find(const char *name)
+{
+    const data_named *f = functions;
+
+    if (name == NULL) return NULL;
+    for (; f->name != NULL; f++)
+        if (strcmp(f->name, name) == 0) return f;
+    for (f = data_dataset_functions; f->name != NULL; f++)
+        if (strcmp(f->name, name) == 0) return f;
+    return NULL;
+}
 
 bool data_function(const json_t *json, lks_map_fn *out)
 {
@@ -485,16 +271,15 @@ bool data_function(const json_t *json, lks_map_fn *out)
     const json_t *arg = json_object_get(json, "arg");
     data_arg *user;
 
-    for (size_t i = 0; name != NULL && i < sizeof functions / sizeof *functions; i++) {
-        if (strcmp(functions[i].name, name) != 0) continue;
+    for (const data_named *f = find(name); f != NULL; f = NULL) {
         user = calloc(1, sizeof *user);
         if (user == NULL) return false;
         user->value = json_number_value(arg);
         user->integer = json_is_integer(arg) ? json_integer_value(arg) : (int64_t)user->value;
         *out = (lks_map_fn){ .struct_size = sizeof *out,
-                             .name = functions[i].name,
-                             .output_spec = functions[i].spec,
-                             .apply = functions[i].apply,
+                             .name = f->name,
+                             .output_spec = f->spec,
+                             .apply = f->apply,
                              .flags = LKS_FN_PURE,
                              .user = user,
                              .release = free };
