@@ -33,7 +33,13 @@ add_library(lockstep_objects OBJECT ${LOCKSTEP_SOURCES})
 target_link_libraries(lockstep_objects PRIVATE lockstep_build)
 
 # src/kernels/simd/*.c once for each instruction set, with LKS_SIMD_ISA as its name.
+# These are written with vectors and unrolled by hand: -O3 only doubles the time to compile them, debug information again.
 set(SIMD_OBJECTS "")
+set(by_hand ${SIMD_SOURCES})
+list(FILTER by_hand EXCLUDE REGEX "/elementwise.c$")
+if("${LOCKSTEP_KERNEL_LEVEL}" MATCHES "O3")
+  set_source_files_properties(${by_hand} PROPERTIES COMPILE_OPTIONS "-O2;-g0")
+endif()
 if(SIMD_SOURCES)
   foreach(isa ${LOCKSTEP_ISAS})
     add_library(lockstep_simd_${isa} OBJECT ${SIMD_SOURCES})
