@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "job.h"
 #include "lockstep/files.h"
 #include "png.h"
 #include "save.h"
@@ -219,9 +220,24 @@ static lks_status draw(const char *path, const lks_tensor *images, const lks_gri
 }
 #endif
 
+/* cairo and fontconfig are deep. */
+typedef struct draw_job {
+    const char *path;
+    const lks_tensor *images;
+    const lks_grid_options *options;
+} draw_job;
+
+static lks_status run_draw(void *user)
+{
+    const draw_job *j = user;
+
+    return draw(j->path, j->images, j->options);
+}
+
 lks_status lks_draw_grid_with(const char *path, const lks_tensor *images, const lks_grid_options *options)
 {
     lks_grid_options o = { .struct_size = sizeof o };
+    draw_job job = { path, images, &o };
     size_t n;
 
     if (path == NULL || images == NULL) return lks__fail(LKS_E_ARG, "lks_draw_grid: path and images must not be NULL");
@@ -229,5 +245,5 @@ lks_status lks_draw_grid_with(const char *path, const lks_tensor *images, const 
         n = options->struct_size < sizeof o ? options->struct_size : sizeof o;
         memcpy(&o, options, n);
     }
-    return draw(path, images, &o);
+    return lks__file_job(run_draw, &job);
 }

@@ -291,6 +291,7 @@ static lks_status check_superblock(lks_h5_file *f)
     if (end < base || end - base > f->size)
         return lks__fail(LKS_E_FORMAT, "the HDF5 file is truncated: it should have %llu bytes, %llu are there",
                          (unsigned long long)(end - base), (unsigned long long)f->size);
+    f->size = end - base; /* what follows is not the file's */
     f->leaf_k = (unsigned)leaf;
     f->internal_k = (unsigned)internal;
     f->chunk_k = (unsigned)chunk;

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "job.h"
 #include "lockstep/files.h"
 
 /* Source of the sums: the official files. */
@@ -149,15 +150,31 @@ static const char *keep_source(const char *text)
     return kept;
 }
 
+/* A download's encryption wants more stack than a caller may have. */
+typedef struct load_job {
+    const char *split;
+    bool online;
+    lks_tensor **images, **labels;
+    char *source;
+} load_job;
+
+static lks_status run_load(void *user)
+{
+    load_job *j = user;
+
+    return lks__mnist_load(j->split, j->online, j->images, j->labels, j->source);
+}
+
 lks_status lks_mnist_arrays(const char *split, lks_tensor **images, lks_tensor **labels, const char **source)
 {
     char text[LKS_SOURCE_TEXT] = "";
     const char *offline = getenv("LOCKSTEP_OFFLINE");
+    load_job job = { .split = split, .images = images, .labels = labels, .source = text };
 
     if (split == NULL || images == NULL || labels == NULL)
         return lks__fail(LKS_E_ARG, "lks_mnist_arrays: split, images and labels must not be NULL");
-    LKS_TRY(
-        lks__mnist_load(split, offline == NULL || *offline == '\0' || strcmp(offline, "0") == 0, images, labels, text));
+    job.online = offline == NULL || *offline == '\0' || strcmp(offline, "0") == 0;
+    LKS_TRY(lks__file_job(run_load, &job));
     if (source != NULL) *source = keep_source(text);
     return LKS_OK;
 }
