@@ -61,6 +61,12 @@ LKS_API void lks_node_discard(lks_node node);
 LKS_API lks_status lks_model_status(const lks_model *model);
 LKS_API const char *lks_model_name(const lks_model *model);
 
+/* The shape of input or output i, -1 standing for the batch axis; rank -1 for a model that has none yet, or none so numbered. */
+LKS_API lks_shape lks_model_input_shape(const lks_model *model, size_t i);
+LKS_API lks_shape lks_model_output_shape(const lks_model *model, size_t i);
+/* 1 if the loss of output i compares with class numbers (sparse_categorical_crossentropy), else 0, also before compile. */
+LKS_API int lks_model_takes_classes(const lks_model *model, size_t i);
+
 /* Default root seed of this thread for models, fit and datasets that are given none; 0 at the start. */
 LKS_API void lks_set_seed(uint64_t seed);
 

@@ -1,0 +1,140 @@
+/* bench.c - "lockstep bench": how long an epoch of the builtin models takes, beside what the machine can do at most. */
+#include <stdio.h>
+#include <string.h>
+
+#include "limits.h"
+#include "program.h"
+
+enum { MOST = 8 };
+
+typedef struct result {
+    const char *name;
+    double epoch_s, images_per_s, start_s, gflops, loss, epochs[64];
+    size_t n_epochs;
+    lks_plan plan;
+    int64_t batch_size;
+} result;
+
+static int measure(const cli_options *given, const cli_program *p, result *out)
+{
+    cli_set set = { 0 };
+    cli_trained trained;
+    int code = cli_open_set("bench", given, p, "train", &set);
+    cli_training training = { p, &set, NULL, given->epochs, 0, 0, given->threads, 0, given->pipeline, true };
+
+    if (code != CLI_OK) return code;
+    code = cli_train(&training, &trained);
+    cli_close_set(&set);
+    if (code != CLI_OK) return code;
+    if (lks_model_plan(p->model, p->batch_size, given->threads, &out->plan) != LKS_OK) code = cli_library_failed();
+    out->epoch_s = cli_median_epoch(trained.history);
+    out->n_epochs = lks_history_epochs(trained.history);
+    for (size_t i = 0; i < out->n_epochs && i < 64; i++) out->epochs[i] = lks_history_seconds(trained.history, i);
+    out->images_per_s = out->epoch_s > 0 ? (double)trained.examples / out->epoch_s : 0;
+    out->gflops = out->images_per_s * out->plan.flop_per_example / 1e9;
+    out->start_s = trained.start_s;
+    out->batch_size = p->batch_size;
+    lks_history_release(trained.history);
+    return code;
+}
+
+static int bench_model(const cli_options *given, const char *model, result *out)
+{
+    cli_options o = *given;
+    cli_program p;
+    int code;
+
+    o.model = model;
+    code = cli_open_program("bench", &o, &p);
+    if (code != CLI_OK) return code;
+    out->name = model;
+    code = measure(&o, &p, out);
+    cli_close_program(&p);
+    return code;
+}
+
+static void print_result(const cli_options *o, const result *r, const cli_limits *limits)
+{
+    cli_line line;
+
+    if (!o->json) {
+        printf("%-28s %8.3f s an epoch %10.0f images/s %8.1f GFLOP/s = %4.1f %% of the peak\n", r->name, r->epoch_s,
+               r->images_per_s, r->gflops, 100 * r->gflops / limits->gflops);
+        return;
+    }
+    cli_line_begin(&line);
+    cli_line_string(&line, "model", r->name);
+    cli_line_numbers(&line, "epoch_s", r->n_epochs < 64 ? r->n_epochs : 64, r->epochs);
+    cli_line_number(&line, "median_epoch_s", r->epoch_s);
+    cli_line_number(&line, "images_per_s", r->images_per_s);
+    cli_line_int(&line, "batch_size", r->batch_size);
+    cli_line_int(&line, "threads", r->plan.threads);
+    cli_line_string(&line, "isa", r->plan.isa);
+    cli_line_int(&line, "slice", r->plan.slice);
+    cli_line_int(&line, "virtual_shards", r->plan.virtual_shards);
+    cli_line_number(&line, "gflops", r->gflops);
+    cli_line_number(&line, "peak_gflops", limits->gflops);
+    cli_line_number(&line, "memory_gbytes_per_s", limits->gbytes_per_s);
+    cli_line_number(&line, "start_s", r->start_s);
+    cli_line_print(&line);
+}
+
+static int run(const cli_options *given)
+{
+    cli_options o = *given;
+    result results[MOST];
+    cli_limits limits;
+    size_t n = 0;
+    double peak_rss;
+
+    memset(results, 0, sizeof results);
+    o.verbose = 0;
+    if (o.epochs == 0) o.epochs = 4;
+    if (o.data == NULL) o.data = "mnist";
+    for (const cli_builtin *b = cli_builtins; !o.limits_only && b->name != NULL && n < MOST; b++) {
+        char name[64];
+        int code;
+        snprintf(name, sizeof name, "builtin:%s", b->name);
+        if (o.model != NULL && strcmp(o.model, name) != 0 && strncmp(o.model, "builtin:", 8) == 0) continue;
+        code = bench_model(&o, o.model != NULL ? o.model : name, &results[n]);
+        if (code != CLI_OK) return code;
+        results[n++].name = o.model != NULL ? o.model : b->name;
+        if (o.model != NULL) break;
+    }
+    peak_rss = cli_peak_rss_mb();
+    if (!cli_measure_limits(n > 0 ? (int)results[0].plan.threads : cli_usable_cores(), &limits))
+        return cli_fail("the machine's limits cannot be measured: no memory or no threads");
+    if (!o.json) {
+        printf("This machine, %d thread%s: %.0f GFLOP/s (%s; one thread %.0f), %.1f GB/s from memory\n", limits.threads,
+               limits.threads == 1 ? "" : "s", limits.gflops, limits.isa, limits.gflops_one, limits.gbytes_per_s);
+        if (n > 0) printf("Lockstep's peak memory: %.0f MB, data included\n", peak_rss);
+    }
+    for (size_t i = 0; i < n; i++) print_result(&o, &results[i], &limits);
+    return CLI_OK;
+}
+
+static const cli_option options[] = {
+    { "--model", CLI_STRING, CLI_FIELD(model), "MODEL",
+      "this model only (default: both builtins, one after the other)" },
+    CLI_DATA_OPTION,
+    { "--epochs", CLI_COUNT, CLI_FIELD(epochs), "N", "epochs of each (default 4); the median after the first counts" },
+    CLI_BATCH_OPTION("examples a step (default: the builtin's)"),
+    CLI_LIMIT_OPTION,
+    CLI_THREADS_OPTION,
+    { "--pipeline", CLI_FLAG, CLI_FIELD(pipeline), NULL, "as in fit" },
+    { "--limits", CLI_FLAG, CLI_FIELD(limits_only), NULL, "measure the machine alone" },
+    CLI_JSON_OPTION,
+    CLI_NO_OPTION,
+};
+
+const cli_command cli_bench = {
+    "bench",
+    "measure epoch times beside the machine's limits",
+    "Trains the builtin models for a few epochs and prints how long one takes, how many images and floating-point\n"
+    "operations a second that is, and what share of what this machine's processors can do at most, measured on the spot.\n"
+    "For a comparison with other frameworks see bench/peers.",
+    "  lockstep bench\n"
+    "  lockstep bench --model builtin:mnist_cnn --epochs 10 --threads 1",
+    options,
+    run,
+};
