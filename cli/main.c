@@ -39,6 +39,7 @@ static int print_overview(void)
 
 int main(int argc, char **argv)
 {
+    static char help_word[] = "--help";
     const cli_command *command;
     cli_options options;
     bool help;
@@ -53,7 +54,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--version") == 0) return printf("lockstep %s\n", lks_version()) < 0;
     if (strcmp(argv[1], "help") == 0 && argc > 2) {
         argv[1] = argv[2];
-        argv[2] = (char[]){ "--help" };
+        argv[2] = help_word;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
         return print_overview();
@@ -67,6 +68,6 @@ int main(int argc, char **argv)
     }
     cli_catch_interrupt();
     code = command->run(&options);
-    if (fflush(stdout) != 0 && code == CLI_OK) return cli_fail("cannot write to standard output");
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == CLI_OK) return cli_fail("cannot write to standard output");
     return code;
 }

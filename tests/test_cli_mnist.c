@@ -54,7 +54,7 @@ static void digest_of(const char *words, char digest[65])
     json_decref(line);
 }
 
-/* 600 examples: the last batch is a partial one in both. */
+/* 300 examples: the last batch is a partial one in both. */
 static void builtins_have_the_same_bits_on_any_threads(void **state)
 {
     static const char *const models[] = { "mnist_cnn", "mnist_autoencoder" };
@@ -64,7 +64,7 @@ static void builtins_have_the_same_bits_on_any_threads(void **state)
     (void)state;
     for (size_t m = 0; m < 2; m++)
         for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
-            snprintf(words, sizeof words, "--model builtin:%s --limit 600 %s", models[m], ways[w]);
+            snprintf(words, sizeof words, "--model builtin:%s --limit 300 %s", models[m], ways[w]);
             digest_of(words, w == 0 ? first : digest);
             if (w > 0 && strcmp(digest, first) != 0) fail_msg("%s: %s, expected %s", words, digest, first);
         }
@@ -75,8 +75,8 @@ static void the_pipeline_of_the_tutorial_repeats(void **state)
     char a[65], b[65];
 
     (void)state;
-    digest_of("--model builtin:mnist_cnn --limit 1024 --pipeline --threads 1", a);
-    digest_of("--model builtin:mnist_cnn --limit 1024 --pipeline --threads 3", b);
+    digest_of("--model builtin:mnist_cnn --limit 512 --pipeline --threads 1", a);
+    digest_of("--model builtin:mnist_cnn --limit 512 --pipeline --threads 3", b);
     assert_string_equal(a, b);
 }
 
@@ -131,9 +131,9 @@ static void the_cnn_example_learns_and_saves(void **state)
     char path[512];
 
     (void)state;
-    command_run(&r, example("mnist_cnn"), "2 20");
+    command_run(&r, example("mnist_cnn"), "2 10");
     expect_success();
-    assert_non_null(strstr(r.out, "Epoch 2/2\n20/20 - "));
+    assert_non_null(strstr(r.out, "Epoch 2/2\n10/10 - "));
     assert_non_null(strstr(r.out, "test images: loss "));
     snprintf(path, sizeof path, "%s/mnist.keras", command_folder());
     assert_int_equal(access(path, R_OK), 0);
@@ -142,7 +142,7 @@ static void the_cnn_example_learns_and_saves(void **state)
 static void the_autoencoder_example_draws_eight_rows(void **state)
 {
     (void)state;
-    command_run(&r, example("mnist_autoencoder"), "1 20");
+    command_run(&r, example("mnist_autoencoder"), "1 10");
     if (strstr(r.err, "cairo") != NULL) {
         printf("skipped: built without cairo\n");
         skip();
