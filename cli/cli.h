@@ -106,6 +106,8 @@ int cli_fail(const char *fmt, ...) LKS_PRINTF(1, 2);
 int cli_usage(const char *command, const char *fmt, ...) LKS_PRINTF(2, 3);
 /* The library's last sentence. */
 int cli_library_failed(void);
+/* What would fail at the end is said before the work begins: a file that cannot be made there. */
+int cli_check_writable(const char *path);
 
 /* ---- interrupt.c: Ctrl-C ---- */
 

@@ -1,27 +1,17 @@
 /* fit.c - "lockstep fit": trains a model and saves it. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "program.h"
 
-/* What can be known to fail at the end is said before the work begins. */
 static int check_save(const char *path)
 {
-    char folder[4096];
     size_t n = strlen(path);
-    char *slash;
 
     if (n < 7 || strcmp(path + n - 6, ".keras") != 0)
         return cli_usage("fit", "--save takes a name that ends in .keras, not \"%s\"", path);
-    snprintf(folder, sizeof folder, "%s", path);
-    slash = strrchr(folder, '/');
-    if (slash == NULL) snprintf(folder, sizeof folder, ".");
-    else slash[slash == folder] = '\0';
-    if (access(folder, W_OK | X_OK) != 0) return cli_fail("%s cannot be saved: %s: %s", path, folder, strerror(errno));
-    return CLI_OK;
+    return cli_check_writable(path);
 }
 
 static int check_options(const cli_options *o)

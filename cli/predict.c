@@ -76,8 +76,10 @@ static int run(const cli_options *o)
 {
     cli_program p;
     cli_set set = { 0 };
-    int code = cli_open_program("predict", o, &p);
+    int code = o->output != NULL ? cli_check_writable(o->output) : CLI_OK;
 
+    if (code == CLI_OK && o->png != NULL) code = cli_check_writable(o->png);
+    if (code == CLI_OK) code = cli_open_program("predict", o, &p);
     if (code != CLI_OK) return code;
     code = cli_open_set("predict", o, &p, "test", &set);
     if (code == CLI_OK) code = predict(o, &p, &set);

@@ -1,7 +1,10 @@
 /* say.c - everything the command prints, but for tables: the library's output and warning hooks, and failures.
  * A sentence on standard error starts on a line of its own even when a progress bar was being drawn. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -77,4 +80,18 @@ int cli_library_failed(void)
     const char *sentence = lks_last_error();
 
     return cli_fail("%s", sentence[0] != '\0' ? sentence : "out of memory");
+}
+
+int cli_check_writable(const char *path)
+{
+    char folder[4096];
+    char *slash;
+
+    snprintf(folder, sizeof folder, "%s", path);
+    slash = strrchr(folder, '/');
+    if (slash == NULL) snprintf(folder, sizeof folder, ".");
+    else slash[slash == folder] = '\0';
+    if (access(folder, W_OK | X_OK) != 0)
+        return cli_fail("%s cannot be written: %s: %s", path, folder, strerror(errno));
+    return CLI_OK;
 }

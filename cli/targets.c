@@ -102,6 +102,9 @@ int cli_settle_targets(const char *command, const cli_options *o, const cli_prog
     set->targets = guess(p, set, &output);
     if (o->targets != NULL) code = read_word(command, o->targets, &set->targets);
     if (code != CLI_OK) return code;
+    if (set->targets == CLI_INPUT && !same_rows(set->x, &output))
+        return cli_fail(
+            "--targets input needs a model that puts out what goes in; this one's output has another shape");
     if (set->targets == CLI_ONE_HOT || set->targets == CLI_INTEGER) {
         if (set->y == NULL || !are_classes(set->y))
             return cli_fail("--targets %s needs class numbers in the data",

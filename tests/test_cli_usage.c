@@ -44,6 +44,7 @@ static const usage_case cases[] = {
     { "fit " CNN "--data minst", 2, NULL, "did you mean \"mnist\"?" },
     { "fit " CNN "--data mnist --save out.h5", 2, NULL, "ends in .keras" },
     { "fit " CNN "--data mnist --save nowhere/out.keras", 1, NULL, "nowhere" },
+    { "predict " CNN "--data mnist --png nowhere/a.png", 1, NULL, "nowhere/a.png cannot be written" },
     { "fit " CNN "--data npz:a.npz --pipeline", 2, NULL, "--pipeline is for pictures" },
     { "fit " CNN "--data mnist --validate --validation-split 0.5", 2, NULL, "exclude each other" },
     { "fit " CNN "--data mnist --optimizer adamm", 2, NULL, "adam" },
