@@ -25,6 +25,8 @@ typedef struct lks_kernel_set {
     /* acc[i] += x[i]; and max; and whether all are finite */
     void (*add)(float *acc, const float *x, int64_t n);
     int (*all_finite)(const float *x, int64_t n);
+    /* n rounds of multiply-adds in registers; returns the operations done. For measuring the machine's peak. */
+    double (*fma_burst)(int64_t n);
 } lks_kernel_set;
 
 /* The set of an instruction set that this machine has; the reference set otherwise. */

@@ -15,6 +15,13 @@ void SIMD(matmul)(const lks_op_call *call);
 size_t SIMD(matmul_scratch)(const void *attrs, const lks_type *const *in, const lks_type *out);
 void SIMD(matmul_filter)(const lks_op_call *call);
 
+void SIMD(reduce_sum)(const lks_op_call *call);
+void SIMD(reduce_max)(const lks_op_call *call);
+void SIMD(batch_sum)(const lks_op_call *call);
+void SIMD(batch_max)(const lks_op_call *call);
+bool SIMD(reduce_applicable)(const void *attrs, int n_in, const lks_type *const *in, const lks_type *out);
+double SIMD(fma_burst)(int64_t n);
+
 /* The convolutions whose vectors run over the summed channels, or over depthwise channels; false if `job` is none of them. */
 bool SIMD(conv_vector)(struct conv_job *job, const float *w, int backward);
 

@@ -3,7 +3,7 @@
  * Every .c file here is compiled once an instruction set, with LKS_SIMD_ISA as its name; SIMD(name) gives the symbols of
  * each their own suffix. VF floats make a vector; "m" forms touch only the first lanes of a mask, so nothing
  * is read or written past an array's end. 16-lane sums (design: one AVX-512 register, two AVX2, four NEON) are arrays of
- * VP = 16 / VF vectors, joined by vf_join.
+ * VP = 16 / VF vectors.
  *
  * LKS_SIMD_TEST_WIDTH = 16 or 4 builds the sources for those widths on an AVX2 machine: tests of what it cannot run.
  */
@@ -45,17 +45,6 @@ enum { VP = 16 / VF };
 static __attribute__((noinline, unused)) void vf_store_part(float *p, int64_t n, vf v)
 {
     vf_store_m(p, vf_first(n), v);
-}
-
-/* Lanes that stand for 16: a[i] += a[i + 8], then + 4, + 2, + 1. */
-LKS_INLINE float vf_join(const vf *lanes)
-{
-    float a[16];
-
-    for (int i = 0; i < VP; i++) vf_store(a + i * VF, lanes[i]);
-    for (int half = 8; half > 0; half /= 2)
-        for (int i = 0; i < half; i++) a[i] += a[i + half];
-    return a[0];
 }
 
 #endif

@@ -39,10 +39,10 @@ LKS_INLINE vf vf_fma(vf a, vf b, vf c)
     return _mm256_fmadd_ps(a, b, c);
 }
 
-/* b > a or b is NaN ? b : a */
+/* a >= b or a is NaN ? a : b, as lks__max_f. */
 LKS_INLINE vf vf_max(vf a, vf b)
 {
-    return _mm256_blendv_ps(b, a, _mm256_cmp_ps(b, a, _CMP_LE_OQ));
+    return _mm256_blendv_ps(b, a, _mm256_or_ps(_mm256_cmp_ps(a, b, _CMP_GE_OQ), _mm256_cmp_ps(a, a, _CMP_UNORD_Q)));
 }
 
 /* The first n lanes; all for n >= VF. */

@@ -36,10 +36,10 @@ LKS_INLINE vf vf_fma(vf a, vf b, vf c)
     return _mm512_fmadd_ps(a, b, c);
 }
 
-/* b > a or b is NaN ? b : a */
+/* a >= b or a is NaN ? a : b, as lks__max_f. */
 LKS_INLINE vf vf_max(vf a, vf b)
 {
-    return _mm512_mask_mov_ps(b, _mm512_cmp_ps_mask(b, a, _CMP_LE_OQ), a);
+    return _mm512_mask_mov_ps(b, _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ) | _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), a);
 }
 
 /* The first n lanes; all for n >= VF. */

@@ -36,10 +36,10 @@ LKS_INLINE vf vf_fma(vf a, vf b, vf c)
     return vfmaq_f32(c, a, b);
 }
 
-/* b > a or b is NaN ? b : a */
+/* a >= b or a is NaN ? a : b, as lks__max_f. */
 LKS_INLINE vf vf_max(vf a, vf b)
 {
-    return vbslq_f32(vcleq_f32(b, a), a, b);
+    return vbslq_f32(vorrq_u32(vcgeq_f32(a, b), vmvnq_u32(vceqq_f32(a, a))), a, b);
 }
 
 LKS_INLINE vmask vf_first(int64_t n)

@@ -50,10 +50,14 @@ LKS_INLINE vf vf_fma(vf a, vf b, vf c)
     return v;
 }
 
+LKS_INLINE __m256 vf_max_half(__m256 a, __m256 b)
+{
+    return _mm256_blendv_ps(b, a, _mm256_or_ps(_mm256_cmp_ps(a, b, _CMP_GE_OQ), _mm256_cmp_ps(a, a, _CMP_UNORD_Q)));
+}
+
 LKS_INLINE vf vf_max(vf a, vf b)
 {
-    vf v = { _mm256_blendv_ps(b.low, a.low, _mm256_cmp_ps(b.low, a.low, _CMP_LE_OQ)),
-             _mm256_blendv_ps(b.high, a.high, _mm256_cmp_ps(b.high, a.high, _CMP_LE_OQ)) };
+    vf v = { vf_max_half(a.low, b.low), vf_max_half(a.high, b.high) };
 
     return v;
 }

@@ -38,7 +38,7 @@ LKS_INLINE vf vf_fma(vf a, vf b, vf c)
 
 LKS_INLINE vf vf_max(vf a, vf b)
 {
-    return _mm_blendv_ps(b, a, _mm_cmp_ps(b, a, _CMP_LE_OQ));
+    return _mm_blendv_ps(b, a, _mm_or_ps(_mm_cmp_ps(a, b, _CMP_GE_OQ), _mm_cmp_ps(a, a, _CMP_UNORD_Q)));
 }
 
 LKS_INLINE vmask vf_first(int64_t n)

@@ -91,6 +91,10 @@ static const lks_kernel table[] = {
 #endif
     { &lks__op_matmul, NAME("matmul"), NULL, SIMD(matmul_scratch), SIMD(matmul) },
     { &lks__op_matmul_filter, NAME("matmul_filter"), NULL, NULL, SIMD(matmul_filter) },
+    { &lks__op_reduce_sum, NAME("reduce_sum"), SIMD(reduce_applicable), NULL, SIMD(reduce_sum) },
+    { &lks__op_reduce_max, NAME("reduce_max"), SIMD(reduce_applicable), NULL, SIMD(reduce_max) },
+    { &lks__op_batch_sum, NAME("batch_sum"), SIMD(reduce_applicable), NULL, SIMD(batch_sum) },
+    { &lks__op_batch_max, NAME("batch_max"), SIMD(reduce_applicable), NULL, SIMD(batch_max) },
     { NULL, NULL, NULL, NULL, NULL },
 };
 
@@ -100,4 +104,5 @@ const lks_kernel_set SIMD(kernels) = {
     .elementwise = LKS_SIMD_PASTE(lks__ew, LKS_SIMD_ISA),
     .add = add,
     .all_finite = all_finite,
+    .fma_burst = SIMD(fma_burst),
 };
