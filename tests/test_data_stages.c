@@ -322,6 +322,66 @@ static void pixels_are_divided_and_labels_become_one_hot(void **state)
     lks_dataset_release(ds);
 }
 
+/* The library's function under a name that it does not know. */
+static lks_status hidden_apply(const lks_map_context *context, lks_element *in, lks_element *out, void *user)
+{
+    return lks_cast_rescale_onehot->apply(context, in, out, user);
+}
+
+static lks_dataset *ordered(const lks_map_fn *fn, lks_tensor *x, lks_tensor *y, int64_t depth)
+{
+    lks_dataset *ds = lks_map(lks_from_tensor_slices(x, y), fn, .depth = depth, .num_parallel_calls = 2);
+
+    ds = lks_take(lks_repeat(lks_shuffle(lks_skip(ds, 3), 7), 2), 50);
+    return lks_batch(lks_prefetch(ds, 3), 8);
+}
+
+/* One pass over both must give the same bytes, failures in the same places. */
+static void assert_same_batches(lks_dataset *a, lks_dataset *b)
+{
+    lks_iter *i = NULL, *k = NULL;
+    lks_element *e = NULL, *f = NULL;
+    lks_status status;
+
+    assert_status(lks_iter_create(a, &i), LKS_OK);
+    assert_status(lks_iter_create(b, &k), LKS_OK);
+    while ((status = lks_iter_next(i, &e)) != LKS_END) {
+        assert_status(lks_iter_next(k, &f), status);
+        for (size_t c = 0; status == LKS_OK && c < 2; c++) {
+            lks_tensor *x = lks_element_tensor(e, c), *y = lks_element_tensor(f, c);
+            assert_int_equal(lks_tensor_size(x), lks_tensor_size(y));
+            assert_memory_equal(lks_tensor_cdata(x), lks_tensor_cdata(y), (size_t)lks_tensor_size(x) * sizeof(float));
+        }
+        if (status != LKS_OK) continue;
+        lks_element_release(e);
+        lks_element_release(f);
+    }
+    assert_status(lks_iter_next(k, &f), LKS_END);
+    lks_iter_release(i);
+    lks_iter_release(k);
+    lks_dataset_release(a);
+    lks_dataset_release(b);
+}
+
+static void a_function_applied_while_batching_gives_the_same_bytes(void **state)
+{
+    lks_map_fn hidden = *lks_cast_rescale_onehot;
+    uint8_t pixels[40 * 6];
+    int64_t labels[40];
+    lks_tensor *x, *y;
+
+    (void)state;
+    hidden.apply = hidden_apply;
+    for (int i = 0; i < 240; i++) pixels[i] = (uint8_t)(i * 37);
+    for (int i = 0; i < 40; i++) labels[i] = i % 7;
+    x = lks_tensor_from(LKS_UINT8, lks_shape(40, 2, 3), pixels);
+    y = lks_tensor_from(LKS_INT64, lks_shape(40), labels);
+    assert_same_batches(ordered(lks_cast_rescale_onehot, x, y, 7), ordered(&hidden, x, y, 7));
+    assert_same_batches(ordered(lks_cast_rescale_onehot, x, y, 5), ordered(&hidden, x, y, 5)); /* some labels fail */
+    lks_tensor_release(x);
+    lks_tensor_release(y);
+}
+
 static void the_end_stays_the_end(void **state)
 {
     lks_dataset *ds = lks_prefetch(lks_map(lks_range(0, 1, 1), &twice, .num_parallel_calls = 2), 1);
@@ -357,6 +417,7 @@ int main(void)
         cmocka_unit_test(a_generator_is_opened_and_closed_once_a_pass),
         cmocka_unit_test(a_generator_that_breaks_its_spec_is_told_so),
         cmocka_unit_test(pixels_are_divided_and_labels_become_one_hot),
+        cmocka_unit_test(a_function_applied_while_batching_gives_the_same_bytes),
         cmocka_unit_test(the_end_stays_the_end),
     };
 

@@ -92,7 +92,7 @@ static lks_status inflate_block(lks_byte_stream *s)
     while (s->z.avail_out == s->size && !s->ended) {
         int code;
         if (s->z.avail_in == 0 && !s->file_ended) {
-            size_t got;
+            size_t got = 0;
             LKS_TRY(read_some(s, s->in, &got));
             s->z.next_in = s->in;
             s->z.avail_in = (unsigned)got;

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "fuse.h"
 #include "stage.h"
 
 bool lks__cancelled(const lks_cancel_scope *scope)
@@ -24,6 +25,11 @@ lks_status lks__cursor_open(lks_dataset *ds, lks_cursor_place place, lks_cursor 
     lks_cursor *n;
 
     if (status != LKS_OK) return status;
+    if (ds == place.bypass) {
+        lks__map_begin_pass(ds);
+        place.bypass = NULL;
+        ds = ds->input[0];
+    }
     n = lks__calloc(1, ds->stage->cursor_size);
     if (n == NULL) return lks__fail(LKS_E_NOMEM, "no memory for an iterator of stage '%s'", ds->stage->name);
     n->stage = ds->stage;

@@ -90,24 +90,41 @@ static int64_t first_room(const lks_stack *s, size_t row_bytes)
     return room > 0 ? room : 1;
 }
 
+/* Component i is one that the fused function changes. */
+static bool changes(const lks_stack *s, size_t i)
+{
+    return (s->fused != LKS_FUSED_NONE && i == 0) || (s->fused == LKS_FUSED_RESCALE_ONEHOT && i == 1);
+}
+
+/* dtype and shape of a row of component i. */
+static void row_form(const lks_stack *s, size_t i, const lks_tensor *t, lks_dtype *dtype, lks_shape *shape)
+{
+    *dtype = lks_tensor_dtype(t);
+    *shape = lks_tensor_shape(t);
+    if (changes(s, i)) lks__fused_shape(s->fused, s->cursor->dataset->spec, i, t, dtype, shape);
+}
+
 static lks_status begin(lks_stack *s, const lks_element *first)
 {
+    lks_dtype dtype;
+    lks_shape shape;
     size_t n = lks_element_count(first), widest = 0;
 
     s->element = lks__cursor_element(s->cursor);
     if (s->element == NULL) return add_place(s, LKS_E_NOMEM);
     for (size_t i = 0; i < n; i++) {
-        const lks_tensor *t = first->value[i].tensor;
-        size_t bytes = is_ragged(s, i) ? 0 : (size_t)lks_tensor_size(t) * lks_dtype_size(lks_tensor_dtype(t));
+        size_t bytes;
+        if (is_ragged(s, i)) continue;
+        row_form(s, i, first->value[i].tensor, &dtype, &shape);
+        bytes = (size_t)lks_shape_size(&shape) * lks_dtype_size(dtype);
         if (bytes > widest) widest = bytes;
     }
     s->room = first_room(s, widest);
     for (size_t i = 0; i < n; i++) {
-        lks_tensor *t = first->value[i].tensor;
-        lks_shape shape;
         if (is_ragged(s, i)) continue;
-        shape = lks__with_rows(s->room, lks_tensor_shape(t));
-        s->element->value[i].tensor = lks__buffers_tensor(s->cursor->buffers, i, lks_tensor_dtype(t), &shape);
+        row_form(s, i, first->value[i].tensor, &dtype, &shape);
+        shape = lks__with_rows(s->room, shape);
+        s->element->value[i].tensor = lks__buffers_tensor(s->cursor->buffers, i, dtype, &shape);
         if (s->element->value[i].tensor == NULL) return add_place(s, lks__error_code());
     }
     return LKS_OK;
@@ -156,10 +173,9 @@ static lks_status grow(lks_stack *s)
     return LKS_OK;
 }
 
-static lks_status check_row(const lks_stack *s, size_t i, const lks_tensor *t)
+static lks_status check_row(const lks_stack *s, size_t i, lks_shape row)
 {
-    lks_shape batch = lks_tensor_shape(s->element->value[i].tensor), row = lks_tensor_shape(t);
-    lks_shape first = { .rank = batch.rank - 1 };
+    lks_shape batch = lks_tensor_shape(s->element->value[i].tensor), first = { .rank = batch.rank - 1 };
     char name[LKS_LEAF_TEXT], one[LKS_SHAPE_TEXT], two[LKS_SHAPE_TEXT];
 
     for (int64_t k = 0; k < first.rank; k++) first.dim[k] = batch.dim[k + 1];
@@ -182,6 +198,22 @@ static lks_status add_ragged(lks_stack *s, size_t i, lks_element *e)
     return s->ragged[at] == NULL ? lks__error_code() : LKS_OK;
 }
 
+static lks_status add_dense(const lks_stack *s, size_t i, const lks_tensor *t)
+{
+    lks_tensor *batch = s->element->value[i].tensor;
+    lks_dtype dtype;
+    lks_shape row;
+    int64_t n;
+
+    row_form(s, i, t, &dtype, &row);
+    LKS_TRY(check_row(s, i, row));
+    n = lks_shape_size(&row);
+    if (!changes(s, i)) return lks__copy_elements(batch, s->rows * n, t, 0, n);
+    lks__fused_write(s->fused, i, t, (char *)lks_tensor_data(batch) + (size_t)(s->rows * n) * lks_dtype_size(dtype),
+                     row.rank > 0 ? row.dim[row.rank - 1] : 1);
+    return LKS_OK;
+}
+
 lks_status lks__stack_add(lks_stack *s, lks_element *e)
 {
     if (s->element == NULL) LKS_TRY(begin(s, e));
@@ -192,9 +224,7 @@ lks_status lks__stack_add(lks_stack *s, lks_element *e)
             LKS_TRY(add_ragged(s, i, e));
             continue;
         }
-        LKS_TRY(check_row(s, i, t));
-        LKS_TRY(
-            lks__copy_elements(s->element->value[i].tensor, s->rows * lks_tensor_size(t), t, 0, lks_tensor_size(t)));
+        LKS_TRY(add_dense(s, i, t));
     }
     s->rows++;
     return LKS_OK;
@@ -257,9 +287,9 @@ static lks_status drop_rest(lks_stack *s, lks_status status)
     return lks__error_raise(&error);
 }
 
-lks_status lks__stack_next(lks_cursor *n, int64_t size, bool drop_remainder, lks_element **out)
+lks_status lks__stack_next(lks_cursor *n, int64_t size, bool drop_remainder, lks_fused fused, lks_element **out)
 {
-    lks_stack stack = { .cursor = n, .limit = size };
+    lks_stack stack = { .cursor = n, .limit = size, .fused = fused };
     lks_status status = LKS_OK;
 
     while (stack.rows < size) {

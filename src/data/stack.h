@@ -2,6 +2,7 @@
 #ifndef LKS_DATA_STACK_H
 #define LKS_DATA_STACK_H
 
+#include "fuse.h"
 #include "stage.h"
 
 /* Start from { .cursor = n, .limit = batch size }. The cursor's dataset has the batches' spec: where it says ragged, rows become
@@ -11,6 +12,7 @@ typedef struct lks_stack {
     int64_t limit;        /* rows at most */
     int64_t rows, room;   /* so far; that the tensors hold */
     lks_element *element; /* being filled; NULL before the first row */
+    lks_fused fused;      /* applied to the rows while they are copied */
     lks_ragged **ragged;  /* the rows of ragged components: [row * components + component] */
     size_t ragged_room;
 } lks_stack;
@@ -22,7 +24,7 @@ lks_status lks__stack_take(lks_stack *s, lks_element **out);
 void lks__stack_drop(lks_stack *s);
 
 /* Batches from the cursor's input: the bodies of next and skip. */
-lks_status lks__stack_next(lks_cursor *n, int64_t size, bool drop_remainder, lks_element **out);
+lks_status lks__stack_next(lks_cursor *n, int64_t size, bool drop_remainder, lks_fused fused, lks_element **out);
 lks_status lks__stack_skip(lks_cursor *n, int64_t size, bool drop_remainder, int64_t count, int64_t *done);
 
 /* The spec of batches of `rows` (-1 = varying) elements; NULL where a component can't be stacked. With `ragged`, axes of

@@ -74,6 +74,7 @@ typedef struct lks_cursor_place {
     const lks_cancel_scope *scope;
     uint64_t lineage;                 /* which inner dataset of which element: enters the keys of random functions */
     _Atomic(const char *) *unsavable; /* the iterator's: set where an inner dataset can't be replayed */
+    const lks_dataset *bypass;        /* a map that a batch above applies itself: its input is opened in its place */
     int64_t held;                     /* elements that the stages above and the consumer may hold at the same time */
 } lks_cursor_place;
 /* The place of a stage's inputs where it keeps `n` elements of theirs, or, if all is true, none of what it was given

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "data/element.h"
+#include "data/functions/rescale.h"
 #include "lockstep/dataset.h"
 
 typedef struct pixel_table {
@@ -16,10 +17,9 @@ typedef struct pixel_table {
 #define P64(i) P16(i), P16((i) + 16), P16((i) + 32), P16((i) + 48)
 static const pixel_table quotients = { { P64(0), P64(64), P64(128), P64(192) } };
 
-static void rescale(const lks_tensor *in, lks_tensor *out)
+static void rescale(const lks_tensor *in, float *y)
 {
     const uint8_t *x = lks_tensor_cdata(in);
-    float *y = lks_tensor_data(out);
     int64_t n = lks_tensor_size(in);
 
     for (int64_t i = 0; i < n; i++) y[i] = quotients.value[x[i]];
@@ -90,7 +90,7 @@ static lks_status apply_rescale(const lks_map_context *context, lks_element *in,
 
     (void)context, (void)user;
     if (y == NULL) return LKS_E_NOMEM;
-    rescale(x, y);
+    rescale(x, lks_tensor_data(y));
     for (size_t i = 1; i < lks_element_count(in); i++) lks__element_share(out, i, in, i);
     return LKS_OK;
 }
@@ -124,6 +124,39 @@ static lks_status one_hot(const lks_tensor *labels, lks_tensor *out)
     return LKS_OK;
 }
 
+bool lks__labels_in_range(const lks_tensor *labels, int64_t depth)
+{
+    for (int64_t i = 0; i < lks_tensor_size(labels); i++) {
+        int64_t label = label_at(labels, i);
+        if (label < 0 || label >= depth) return false;
+    }
+    return true;
+}
+
+void lks__fused_shape(lks_fused kind, const lks_spec *out, size_t i, const lks_tensor *in, lks_dtype *dtype,
+                      lks_shape *shape)
+{
+    lks_shape want = lks_spec_shape(lks_spec_leaf(out, i));
+
+    *dtype = lks_spec_dtype(lks_spec_leaf(out, i));
+    *shape = lks_tensor_shape(in);
+    if (i == 1 && kind == LKS_FUSED_RESCALE_ONEHOT) shape->dim[shape->rank++] = want.dim[want.rank - 1];
+}
+
+void lks__fused_write(lks_fused kind, size_t i, const lks_tensor *in, void *to, int64_t depth)
+{
+    int64_t n = lks_tensor_size(in);
+
+    if (i == 0) {
+        rescale(in, to);
+    } else if (i == 1 && kind == LKS_FUSED_RESCALE_ONEHOT) {
+        memset(to, 0, (size_t)(n * depth) * sizeof(float));
+        for (int64_t k = 0; k < n; k++) ((float *)to)[k * depth + label_at(in, k)] = 1.0f;
+    } else if (n > 0) {
+        memcpy(to, lks_tensor_cdata(in), (size_t)n * lks_dtype_size(lks_tensor_dtype(in)));
+    }
+}
+
 static lks_status apply_onehot(const lks_map_context *context, lks_element *in, lks_element *out, void *user)
 {
     lks_tensor *x = lks_element_tensor(in, 0), *label = lks_element_tensor(in, 1), *y, *hot;
@@ -135,7 +168,7 @@ static lks_status apply_onehot(const lks_map_context *context, lks_element *in, 
     y = lks_element_output_shaped(out, 0, lks_tensor_shape(x));
     hot = lks_element_output_shaped(out, 1, shape);
     if (y == NULL || hot == NULL) return LKS_E_NOMEM;
-    rescale(x, y);
+    rescale(x, lks_tensor_data(y));
     for (size_t i = 2; i < lks_element_count(in); i++) lks__element_share(out, i, in, i);
     return one_hot(label, hot);
 }
@@ -145,10 +178,10 @@ const lks_map_fn lks_cast_rescale[1] = { { .struct_size = sizeof(lks_map_fn),
                                            .output_spec = rescale_spec,
                                            .apply = apply_rescale,
                                            .flags = LKS_FN_PURE,
-                                           .kind = 1 } };
+                                           .kind = LKS_FUSED_RESCALE } };
 const lks_map_fn lks_cast_rescale_onehot[1] = { { .struct_size = sizeof(lks_map_fn),
                                                   .name = "cast_rescale_onehot",
                                                   .output_spec = onehot_spec,
                                                   .apply = apply_onehot,
                                                   .flags = LKS_FN_PURE,
-                                                  .kind = 2 } };
+                                                  .kind = LKS_FUSED_RESCALE_ONEHOT } };

@@ -1,4 +1,5 @@
 /* tensors.c - arrays in memory as one element, or row by row as views of the caller's memory: nothing is copied. */
+#include "data/fuse.h"
 #include "data/sources.h"
 #include "data/stages.h"
 #include "tensor/tensor.h"
@@ -101,6 +102,13 @@ const lks_stage lks__stage_tensors = { .name = "from_tensors",
                                        .skip = skip,
                                        .destroy = destroy,
                                        .describe = describe };
+
+const lks_tensor *lks__slices_component(const lks_dataset *ds, size_t i)
+{
+    const tensors_dataset *d = (const tensors_dataset *)ds;
+
+    return ds->stage == &lks__stage_tensor_slices && i < d->n ? d->tensor[i] : NULL;
+}
 
 /* The spec of component i: the tensor's shape, without its first axis for slices. */
 static lks_spec *leaf_spec(const lks_tensor *t, bool slices)

@@ -9,16 +9,26 @@ typedef struct batch_dataset {
     bool drop_remainder;
 } batch_dataset;
 
+typedef struct batch_cursor {
+    lks_cursor base;
+    lks_fused fused; /* the function of a map below that is applied here */
+} batch_cursor;
+
 static lks_status open(lks_cursor *n)
 {
-    return lks__cursor_open_inputs_at(n, lks__place_below(n->place, 1, true)); /* elements are copied */
+    lks_cursor_place place = lks__place_below(n->place, 1, true); /* elements are copied */
+    lks_fused kind = LKS_FUSED_NONE;
+
+    place.bypass = lks__fusable_map(n->dataset, &kind);
+    if (place.bypass != NULL) ((batch_cursor *)n)->fused = kind;
+    return lks__cursor_open_inputs_at(n, place);
 }
 
 static lks_status next(lks_cursor *n, lks_element **out)
 {
     const batch_dataset *d = (const batch_dataset *)n->dataset;
 
-    return lks__stack_next(n, d->size, d->drop_remainder, out);
+    return lks__stack_next(n, d->size, d->drop_remainder, ((const batch_cursor *)n)->fused, out);
 }
 
 static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
@@ -36,14 +46,14 @@ static void describe(const lks_dataset *ds, lks_recipe *r)
 
 const lks_stage lks__stage_batch = { .name = "batch",
                                      .dataset_size = sizeof(batch_dataset),
-                                     .cursor_size = sizeof(lks_cursor),
+                                     .cursor_size = sizeof(batch_cursor),
                                      .open = open,
                                      .next = next,
                                      .skip = skip,
                                      .describe = describe };
 const lks_stage lks__stage_ragged_batch = { .name = "ragged_batch",
                                             .dataset_size = sizeof(batch_dataset),
-                                            .cursor_size = sizeof(lks_cursor),
+                                            .cursor_size = sizeof(batch_cursor),
                                             .open = open,
                                             .next = next,
                                             .skip = skip,

@@ -6,6 +6,7 @@
  */
 #include "base/cpu.h"
 #include "data/function.h"
+#include "data/fuse.h"
 #include "data/stages.h"
 #include "data/work.h"
 
@@ -253,6 +254,19 @@ static lks_status open(lks_cursor *n)
     n->buffers = lks__buffers_create(d->base.spec, n->place.held + waiting);
     if (n->buffers == NULL) return LKS_E_NOMEM;
     return lks__cursor_open_inputs_at(n, lks__place_below(n->place, waiting + 1, false));
+}
+
+lks_fused lks__map_kind(const lks_dataset *map)
+{
+    const lks_map_fn *fn = &((const map_dataset *)map)->f.fn;
+
+    if (fn->apply == lks_cast_rescale->apply) return LKS_FUSED_RESCALE;
+    return fn->apply == lks_cast_rescale_onehot->apply ? LKS_FUSED_RESCALE_ONEHOT : LKS_FUSED_NONE;
+}
+
+void lks__map_begin_pass(lks_dataset *map)
+{
+    atomic_fetch_add(&((map_dataset *)map)->passes, 1);
 }
 
 static void drop_block(map_block *b)
