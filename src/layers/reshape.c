@@ -65,13 +65,24 @@ static lks_status target_of(const lks_reshape_options *o, const lks_type *in, lk
                      lks__type_text(in, from));
 }
 
+/* The layer leaves a node of its own even where the shape stays: behind it Keras' losses no longer see the logits of a
+ * softmax. */
+static lks_node reshape_always(lks_node x, lks_shape shape)
+{
+    lks_shape longer = shape;
+
+    if (shape.rank == LKS_MAX_RANK || !lks_shape_equal(&lks__node_type(x)->shape, &shape)) return lks_ops_reshape(x, shape);
+    longer.dim[longer.rank++] = 1;
+    return lks_ops_reshape(lks_ops_reshape(x, longer), shape);
+}
+
 static void call_reshape(lks_layer *layer, lks_trace *trace, int n_in, const lks_node *in, lks_node *out)
 {
     lks_shape shape;
     lks_status status = target_of(layer->options, lks__node_type(in[0]), &shape);
 
     (void)n_in;
-    out[0] = status == LKS_OK ? lks_ops_reshape(in[0], shape) : lks__layer_fail_node(trace, status);
+    out[0] = status == LKS_OK ? reshape_always(in[0], shape) : lks__layer_fail_node(trace, status);
 }
 
 static int64_t count_of(const int64_t *list)

@@ -113,11 +113,9 @@ static lks_status pick_weight(lks_model *m, const lks_function *f, const lks_nod
 
 /* ---- losses and metrics ---- */
 
-/* total += value * batch size, count += batch size */
-static void track(lks_trace *t, lks_variable *total, lks_variable *count, lks_node value)
+/* total += value * n, count += n */
+static void track(lks_trace *t, lks_variable *total, lks_variable *count, lks_node value, lks_node n)
 {
-    lks_node n = lks__graph_batch_size(t->graph);
-
     lks__trace_assign(t, total, lks_ops_add(lks__graph_variable(t->graph, total), lks_ops_multiply(value, n)));
     lks__trace_assign(t, count, lks_ops_add(lks__graph_variable(t->graph, count), n));
 }
@@ -158,7 +156,9 @@ static lks_status output_step(lks_model *m, lks_function *f, const lks_function_
     if (c->losses[i] != NULL) {
         objective = lks__loss_apply(c->losses[i], &f->trace, y, output, weight, &report);
         accumulate(s, objective, report, c->loss_weights != NULL ? c->loss_weights[i] : 1.0);
-        if (m->output_loss != NULL) track(&f->trace, m->output_loss[2 * i], m->output_loss[2 * i + 1], report);
+        if (m->output_loss != NULL) { /* Keras averages these over the batches, the total alone over the examples */
+            track(&f->trace, m->output_loss[2 * i], m->output_loss[2 * i + 1], report, lks__graph_number(f->trace.graph, 1.0));
+        }
     }
     lks__graph_scope(f->trace.graph, "the metrics");
     for (size_t k = 0; k < c->n_metrics[i]; k++)
@@ -245,7 +245,7 @@ lks_status lks__trace_train(lks_model *m, lks_function *f, bool training, const 
         if (training) return lks__fail(LKS_E_STATE, "there is no loss to train with: compile the model with .loss");
         s.report = lks__graph_number(f->trace.graph, 0.0);
     }
-    track(&f->trace, m->loss_total, m->loss_count, s.report);
+    track(&f->trace, m->loss_total, m->loss_count, s.report, lks__graph_batch_size(f->trace.graph));
     LKS_TRY(lks__graph_status(f->trace.graph));
     *loss = s.report;
     return training ? add_update(m, f, lks__optimizer_scale_loss(m->compiled->optimizer, s.objective), n_checks, checks)
