@@ -17,9 +17,23 @@ static const json_t *plain(const json_t *value)
     return class_name != NULL && strcmp(class_name, "function") == 0 && json_is_string(name) ? name : value;
 }
 
+/* What Keras 2 called "auto" is the mean over the batch. */
 static lks_status read_loss(const json_t *value, lks_loss **out)
 {
-    return json_is_null(value) ? LKS_OK : lks__loss_from_config(plain(value), out);
+    const char *reduction = json_string_value(json_object_get(json_object_get(value, "config"), "reduction"));
+    json_t *copy;
+    lks_status status;
+
+    if (json_is_null(value)) return LKS_OK;
+    if (reduction == NULL || strcmp(reduction, "auto") != 0) return lks__loss_from_config(plain(value), out);
+    copy = json_deep_copy(value);
+    if (copy == NULL || json_object_set_new(json_object_get(copy, "config"), "reduction", json_string("sum_over_batch_size")) != 0) {
+        status = lks__fail(LKS_E_NOMEM, "no memory for compile");
+    } else {
+        status = lks__loss_from_config(copy, out);
+    }
+    json_decref(copy);
+    return status;
 }
 
 static bool is_single(const json_t *value)

@@ -104,7 +104,15 @@ static int64_t saved_iterations(const lks_weights *w)
     return iterations;
 }
 
-/* Keras keeps fresh state, with a warning, if the number of variables differs; wrong shapes are an error. */
+static bool has_scalar(const lks_weights *w, const char *path)
+{
+    const lks_tensor *t = lks__weights_tensor(w, path);
+
+    return t != NULL && lks_tensor_shape(t).rank == 0;
+}
+
+/* Keras keeps fresh state, with a warning, if the number of variables differs; wrong shapes are an error. Keras 2 did not save the
+ * learning rate, which stands second. */
 static lks_status read_optimizer(lks_model *model, const lks_weights *weights)
 {
     copies c = { .weights = weights };
@@ -112,17 +120,19 @@ static lks_status read_optimizer(lks_model *model, const lks_weights *weights)
     int64_t iterations = saved_iterations(weights);
     lks_optimizer *optimizer = model->compiled->optimizer;
     lks_variable **own;
+    bool without_rate;
     lks_status status = LKS_OK;
 
     if (n == 0 || (n <= 2 && iterations == 0)) return LKS_OK; /* saved before the first step */
     LKS_TRY(lks__model_build_optimizer(model));
     own = lks__optimizer_variables(optimizer, &want);
-    if (n != want) {
+    without_rate = n + 1 == want && optimizer->learning_rate != NULL && !has_scalar(weights, LKS_OPTIMIZER_PATH "/1");
+    if (n != want && !without_rate) {
         lks__warn("the file has %zu optimizer variables, the model's optimizer %zu: its state starts anew", n, want);
         return LKS_OK;
     }
     for (size_t i = 0; i < n && status == LKS_OK; i++) {
-        status = plan_copy(&c, LKS_OPTIMIZER_PATH, i, own[i], "optimizer");
+        status = plan_copy(&c, LKS_OPTIMIZER_PATH, i, own[without_rate && i > 0 ? i + 1 : i], "optimizer");
     }
     if (status == LKS_OK && iterations < 0) status = lks__fail(LKS_E_FORMAT, "optimizer: iteration %lld", (long long)iterations);
     if (status == LKS_OK) {

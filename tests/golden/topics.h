@@ -2,3 +2,4 @@
 TOPIC(data)
 TOPIC(math)
 TOPIC(runs)
+TOPIC(files)
