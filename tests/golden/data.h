@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "golden.h"
 #include "lockstep.h"
 
 /* What a pipeline is built with. */
@@ -42,6 +43,9 @@ bool data_equal(const lks_element *e, const json_t *want, char *why, size_t size
 bool data_spec_equal(const lks_spec *spec, const json_t *want);
 /* A recorded error type against a status. */
 bool data_error_equal(lks_status status, const json_t *error);
+
+/* Every value of special.json. */
+void data_special(golden_report *r, const json_t *set);
 
 /* Python's random.Random(seed).randint(0, 2^31 - 1), which TensorFlow takes as op seed under a global seed. */
 int64_t data_python_seed(int64_t seed);

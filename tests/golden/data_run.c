@@ -1,4 +1,4 @@
-/* data_run.c - the data topic: every case of transforms, shuffle, cardinality and files.json. */
+/* data_run.c - the data topic: every case of transforms, shuffle, cardinality, files and special.json. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,6 +163,7 @@ static bool run_file(const char *folder, const char *name, golden_report *sum)
     if (!golden_is_file(path)) return false;
     set = golden_read_json(path);
     cases = json_object_get(set, "cases");
+    if (cases == NULL) data_special(&r, set);
     for (size_t i = 0; i < json_array_size(cases); i++) {
         const json_t *c = json_array_get(cases, i);
         const char *title = json_string_value(json_object_get(c, "name"));
@@ -178,7 +179,7 @@ static bool run_file(const char *folder, const char *name, golden_report *sum)
 
 static bool run(const char *folder, golden_report *sum)
 {
-    static const char *const files[] = { "transforms", "shuffle", "cardinality", "files" };
+    static const char *const files[] = { "transforms", "shuffle", "cardinality", "files", "special" };
     bool any = false;
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) any |= run_file(folder, files[i], sum);
