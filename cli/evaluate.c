@@ -5,9 +5,6 @@ static lks_status evaluate(const cli_options *o, const cli_program *p, const cli
 {
     lks_arrays arrays = cli_set_arrays(set);
 
-    if (set->pixels)
-        return lks_evaluate(p->model, cli_set_batches(set, p->batch_size, false, 0), logs, .verbose = o->verbose,
-                            .threads = o->threads);
     return lks_evaluate_arrays(p->model, &arrays, logs, .batch_size = p->batch_size, .verbose = o->verbose,
                                .threads = o->threads);
 }

@@ -60,5 +60,12 @@ lks_dataset *cli_set_pipeline(const cli_set *set, int64_t batch_size, int64_t ep
 
 lks_arrays cli_set_arrays(const cli_set *set)
 {
-    return (lks_arrays){ .x = set->x, .y = set->targets == CLI_INPUT ? set->x : set->y };
+    bool input = set->targets == CLI_INPUT;
+    double divisor = set->pixels ? 255.0 : 0.0;
+
+    return (lks_arrays){ .x = set->x,
+                         .y = input ? set->x : set->y,
+                         .x_divisor = divisor,
+                         .y_divisor = input ? divisor : 0.0,
+                         .y_one_hot = set->pixels && set->targets == CLI_ONE_HOT ? set->classes : 0 };
 }

@@ -55,7 +55,7 @@ int cli_split_set(cli_set *set, double share, cli_set *tail);
 lks_dataset *cli_set_batches(const cli_set *set, int64_t batch_size, bool shuffle, int64_t seed);
 /* The first tutorial's pipeline, stage by stage: map, shuffle(256), batch, repeat, prefetch. */
 lks_dataset *cli_set_pipeline(const cli_set *set, int64_t batch_size, int64_t epochs, int64_t seed);
-/* Not pixels: the set as arrays. */
+/* The set as arrays; pictures stay bytes, and the step divides them. */
 lks_arrays cli_set_arrays(const cli_set *set);
 
 /* ---- draw.c ---- */

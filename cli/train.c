@@ -39,18 +39,16 @@ static lks_status test_step_begins(void *user, lks_model *model, int64_t step)
     return stop_if_interrupted();
 }
 
-static lks_status fit_pixels(const cli_training *t, const lks_fit_options *options)
+/* As the first tutorial feeds its pictures. */
+static lks_status fit_pipeline(const cli_training *t, const lks_fit_options *options)
 {
     int64_t batch = t->program->batch_size;
     lks_fit_options o = *options;
     lks_status status;
 
     if (t->test != NULL) o.validation_data = cli_set_batches(t->test, batch, false, 0);
-    if (t->pipeline && o.steps_per_epoch == 0) o.steps_per_epoch = cli_set_size(t->train) / batch;
-    status = lks_fit_with(t->program->model,
-                          t->pipeline ? cli_set_pipeline(t->train, batch, t->epochs, t->seed)
-                                      : cli_set_batches(t->train, batch, t->shuffle, t->seed),
-                          &o);
+    if (o.steps_per_epoch == 0) o.steps_per_epoch = cli_set_size(t->train) / batch;
+    status = lks_fit_with(t->program->model, cli_set_pipeline(t->train, batch, t->epochs, t->seed), &o);
     lks_dataset_release(o.validation_data);
     return status;
 }
@@ -86,7 +84,7 @@ int cli_train(const cli_training *t, cli_trained *out)
                                 .callbacks = &callback,
                                 .n_callbacks = 1,
                                 .history = &trained.history };
-    lks_status status = t->train->pixels ? fit_pixels(t, &options) : fit_arrays(t, &options);
+    lks_status status = t->pipeline ? fit_pipeline(t, &options) : fit_arrays(t, &options);
 
     if (status != LKS_OK) {
         lks_history_release(trained.history);

@@ -88,6 +88,9 @@ typedef struct lks_arrays {
     lks_tensor *x, *y, *sample_weight;
     lks_tensor *const *xs, *const *ys, *const *sample_weights;
     int64_t n_xs, n_ys, n_sample_weights;
+    /* Preparation inside the step, so that pictures stay bytes in memory; 0 = as they are. */
+    double x_divisor, y_divisor; /* float32 of each element, divided by this: 255 for pictures */
+    int64_t y_one_hot;           /* class numbers become one-hot rows of so many classes */
 } lks_arrays;
 
 typedef struct lks_fit_options {

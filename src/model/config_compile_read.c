@@ -27,7 +27,8 @@ static lks_status read_loss(const json_t *value, lks_loss **out)
     if (json_is_null(value)) return LKS_OK;
     if (reduction == NULL || strcmp(reduction, "auto") != 0) return lks__loss_from_config(plain(value), out);
     copy = json_deep_copy(value);
-    if (copy == NULL || json_object_set_new(json_object_get(copy, "config"), "reduction", json_string("sum_over_batch_size")) != 0) {
+    if (copy == NULL ||
+        json_object_set_new(json_object_get(copy, "config"), "reduction", json_string("sum_over_batch_size")) != 0) {
         status = lks__fail(LKS_E_NOMEM, "no memory for compile");
     } else {
         status = lks__loss_from_config(copy, out);
@@ -48,13 +49,15 @@ static lks_status output_of(const lks_model *m, const char *key, const char *nam
     for (*out = 0; *out < m->n_outputs; ++*out) {
         if (strcmp(lks__model_output_name(m, *out), name) == 0) return LKS_OK;
     }
-    return lks__fail(LKS_E_FORMAT, "compile_config: %s names \"%.80s\", which is not an output of the model", key, name);
+    return lks__fail(LKS_E_FORMAT, "compile_config: %s names \"%.80s\", which is not an output of the model", key,
+                     name);
 }
 
 static lks_status check_count(const lks_model *m, const char *key, const json_t *list)
 {
     if (json_array_size(list) == m->n_outputs) return LKS_OK;
-    return lks__fail(LKS_E_FORMAT, "compile_config: %s has %zu entries for %zu outputs", key, json_array_size(list), m->n_outputs);
+    return lks__fail(LKS_E_FORMAT, "compile_config: %s has %zu entries for %zu outputs", key, json_array_size(list),
+                     m->n_outputs);
 }
 
 /* Calls `put` with what stands for each output: the value itself for all of them, or the entry of its list or object. */
@@ -77,7 +80,8 @@ static lks_status spread(const lks_model *m, lks_compiled *c, const json_t *valu
         return LKS_OK;
     }
     if (!json_is_object(value)) return lks__fail(LKS_E_FORMAT, "compile_config: %s has no form that Keras writes", key);
-    json_object_foreach((json_t *)value, name, item) {
+    json_object_foreach((json_t *)value, name, item)
+    {
         LKS_TRY(output_of(m, key, name, &i));
         LKS_TRY(put(c, i, item, key));
     }
@@ -123,7 +127,8 @@ static lks_status put_list(lks_compiled *c, size_t output, const json_t *value, 
 
     if (json_is_null(value)) return LKS_OK;
     if (!json_is_array(value)) return put_metric(c, output, value, weighted);
-    json_array_foreach((json_t *)value, i, item) {
+    json_array_foreach((json_t *)value, i, item)
+    {
         if (!json_is_null(item)) LKS_TRY(put_metric(c, output, item, weighted));
     }
     return LKS_OK;
@@ -146,7 +151,8 @@ static bool has_lists(const json_t *list)
     json_t *item;
     size_t i;
 
-    json_array_foreach((json_t *)list, i, item) {
+    json_array_foreach((json_t *)list, i, item)
+    {
         if (json_is_array(item)) return true;
     }
     return false;

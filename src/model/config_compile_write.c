@@ -68,7 +68,8 @@ static lks_status list_of(lks_metric *const *metrics, size_t n, json_t *into)
     return LKS_OK;
 }
 
-static lks_status write_metrics(const lks_model *m, json_t *into, const char *key, lks_metric ***metrics, const size_t *n)
+static lks_status write_metrics(const lks_model *m, json_t *into, const char *key, lks_metric ***metrics,
+                                const size_t *n)
 {
     json_t *list = json_array();
     size_t total = 0;

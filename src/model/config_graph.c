@@ -14,10 +14,10 @@
 typedef enum call_state { CALL_NEW, CALL_OPEN, CALL_MADE } call_state;
 
 typedef struct node_call {
-    size_t owner;     /* index of its entry */
+    size_t owner; /* index of its entry */
     call_state state;
     lks_config_refs refs;
-    size_t next;      /* the first reference that was not looked at */
+    size_t next; /* the first reference that was not looked at */
     size_t n_out;
     lks_node *out;
 } node_call;
@@ -27,7 +27,7 @@ typedef struct entry {
     const char *name;
     lks_layer *layer; /* NULL: an input */
     lks_node input;
-    bool old;         /* nodes in the spelling of Keras 2, which counts calls of models from 1 */
+    bool old; /* nodes in the spelling of Keras 2, which counts calls of models from 1 */
     size_t first_call, n_calls;
 } entry;
 
@@ -42,7 +42,7 @@ typedef struct builder {
     size_t n_entries;
     node_call *calls;
     size_t n_calls, capacity;
-    named *by_name;    /* entries sorted by name */
+    named *by_name; /* entries sorted by name */
     size_t *stack;
 } builder;
 
@@ -90,7 +90,8 @@ static lks_status read_entry(builder *b, size_t i, const json_t *object)
     LKS_TRY(lks__config_split("layer", object, &class_name, &config));
     LKS_TRY(lks__json_opt_string(config, "layer", "name", NULL, &e->name));
     LKS_TRY(lks__json_opt_string(object, "layer", "name", e->name, &e->name));
-    if (e->name == NULL) return lks__fail(LKS_E_FORMAT, "model \"%.80s\": layer %zu (%.80s) has no name", b->model, i, class_name);
+    if (e->name == NULL)
+        return lks__fail(LKS_E_FORMAT, "model \"%.80s\": layer %zu (%.80s) has no name", b->model, i, class_name);
     if (strcmp(class_name, "InputLayer") == 0) {
         LKS_TRY(lks__input_from_config(config, e->name, &row));
         e->input = lks__symbolic_input(row, e->name);
@@ -139,14 +140,15 @@ static lks_status find(const builder *b, const char *where, const lks_config_ref
     const entry *e;
     int64_t node = ref->node;
 
-    if (found == NULL) return lks__fail(LKS_E_FORMAT, "%s refers to layer \"%.80s\", which does not exist", where, ref->layer);
+    if (found == NULL)
+        return lks__fail(LKS_E_FORMAT, "%s refers to layer \"%.80s\", which does not exist", where, ref->layer);
     e = &b->entries[found->entry];
     if (from_one && e->layer != NULL && e->layer->model != NULL && node > 0) node--;
     *call = SIZE_MAX;
     if (e->layer == NULL && node == 0) return LKS_OK;
     if (node < 0 || (size_t)node >= e->n_calls) {
-        return lks__fail(LKS_E_FORMAT, "%s refers to call %lld of layer \"%.80s\", which has %zu", where, (long long)ref->node,
-                         ref->layer, e->n_calls);
+        return lks__fail(LKS_E_FORMAT, "%s refers to call %lld of layer \"%.80s\", which has %zu", where,
+                         (long long)ref->node, ref->layer, e->n_calls);
     }
     *call = e->first_call + (size_t)node;
     return LKS_OK;
@@ -180,7 +182,8 @@ static lks_status make_call(builder *b, node_call *c)
 
     if (c->refs.n == 0) return lks__fail(LKS_E_FORMAT, "layer \"%.80s\" is called on nothing", where);
     if (c->refs.n > LKS_MAX_IO_NODES) {
-        return lks__fail(LKS_E_LIMIT, "layer \"%.80s\" takes %zu inputs; %d is the limit", where, c->refs.n, (int)LKS_MAX_IO_NODES);
+        return lks__fail(LKS_E_LIMIT, "layer \"%.80s\" takes %zu inputs; %d is the limit", where, c->refs.n,
+                         (int)LKS_MAX_IO_NODES);
     }
     for (size_t i = 0; i < c->refs.n; i++) {
         size_t from;
@@ -218,7 +221,8 @@ static lks_status make_with_arguments(builder *b, size_t first)
             continue;
         }
         if (b->calls[from].state == CALL_OPEN) {
-            return lks__fail(LKS_E_FORMAT, "model \"%.80s\": the graph has a cycle through layer \"%.80s\"", b->model, where);
+            return lks__fail(LKS_E_FORMAT, "model \"%.80s\": the graph has a cycle through layer \"%.80s\"", b->model,
+                             where);
         }
         b->calls[from].state = CALL_OPEN;
         b->stack[depth++] = from;

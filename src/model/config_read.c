@@ -8,7 +8,8 @@
 
 bool lks__is_model_class(const char *class_name)
 {
-    return strcmp(class_name, "Functional") == 0 || strcmp(class_name, "Sequential") == 0 || strcmp(class_name, "Model") == 0;
+    return strcmp(class_name, "Functional") == 0 || strcmp(class_name, "Sequential") == 0 ||
+           strcmp(class_name, "Model") == 0;
 }
 
 /* ---- shapes and inputs ---- */
@@ -17,15 +18,19 @@ lks_status lks__row_from_json(const json_t *shape, const char *where, lks_shape 
 {
     size_t n = json_array_size(shape);
 
-    if (!json_is_array(shape) || n == 0) return lks__fail(LKS_E_FORMAT, "%s: the shape must be a list with the batch first", where);
-    if (n > LKS_MAX_RANK) return lks__fail(LKS_E_LIMIT, "%s: a shape of %zu axes; %d is the limit", where, n, LKS_MAX_RANK);
+    if (!json_is_array(shape) || n == 0)
+        return lks__fail(LKS_E_FORMAT, "%s: the shape must be a list with the batch first", where);
+    if (n > LKS_MAX_RANK)
+        return lks__fail(LKS_E_LIMIT, "%s: a shape of %zu axes; %d is the limit", where, n, LKS_MAX_RANK);
     row->rank = (int64_t)n - 1;
     for (size_t i = 1; i < n; i++) {
         const json_t *size = json_array_get(shape, i);
         if (json_is_null(size)) {
-            return lks__fail(LKS_E_UNSUPPORTED, "%s: axis %zu has no fixed size; sizes must be known, but for the batch", where, i);
+            return lks__fail(LKS_E_UNSUPPORTED,
+                             "%s: axis %zu has no fixed size; sizes must be known, but for the batch", where, i);
         }
-        if (!json_is_integer(size)) return lks__fail(LKS_E_FORMAT, "%s: axis %zu of the shape is not an integer", where, i);
+        if (!json_is_integer(size))
+            return lks__fail(LKS_E_FORMAT, "%s: axis %zu of the shape is not an integer", where, i);
         row->dim[i - 1] = json_integer_value(size);
         if (row->dim[i - 1] < 0) {
             return lks__fail(LKS_E_FORMAT, "%s: axis %zu has size %lld", where, i, (long long)row->dim[i - 1]);
@@ -66,11 +71,13 @@ static lks_status check_origin(const json_t *object, const char *class_name)
     const char *registered = json_string_value(json_object_get(object, "registered_name"));
 
     if (registered != NULL && strchr(registered, '>') != NULL) {
-        return lks__fail(LKS_E_UNSUPPORTED, "layer \"%.80s\" is of the custom class %.80s, whose code is not in the file",
+        return lks__fail(LKS_E_UNSUPPORTED,
+                         "layer \"%.80s\" is of the custom class %.80s, whose code is not in the file",
                          config_name(object), registered);
     }
     if (module != NULL && strncmp(module, "keras.src.ops", 13) == 0) {
-        return lks__fail(LKS_E_UNSUPPORTED, "the operation %.80s as a node of a model is not available yet", class_name);
+        return lks__fail(LKS_E_UNSUPPORTED, "the operation %.80s as a node of a model is not available yet",
+                         class_name);
     }
     return LKS_OK;
 }
@@ -111,7 +118,9 @@ static lks_status add_layers(lks_model *model, const json_t *layers, const char 
 
         LKS_TRY(lks__config_split("layer", object, &class_name, &config));
         if (strcmp(class_name, "InputLayer") == 0) {
-            if (i > 0) return lks__fail(LKS_E_FORMAT, "model \"%.80s\": layer %zu is an InputLayer; it must be the first", name, i);
+            if (i > 0)
+                return lks__fail(LKS_E_FORMAT, "model \"%.80s\": layer %zu is an InputLayer; it must be the first",
+                                 name, i);
             LKS_TRY(lks__input_from_config(config, config_name(object), row));
             *known = true;
             continue;
@@ -173,8 +182,10 @@ lks_status lks__model_from_config(const json_t *object, bool with_compile, lks_m
 
     LKS_TRY(lks__config_split("model", object, &class_name, &config));
     if (!lks__is_model_class(class_name)) {
-        return lks__fail(LKS_E_UNSUPPORTED, "the model is of class %.80s: only Functional and Sequential models can be rebuilt from a file",
-                         class_name);
+        return lks__fail(
+            LKS_E_UNSUPPORTED,
+            "the model is of class %.80s: only Functional and Sequential models can be rebuilt from a file",
+            class_name);
     }
     LKS_TRY(check_origin(object, class_name));
     if (json_is_object(config)) LKS_TRY(lks__json_opt_bool(config, config_name(object), "trainable", true, &trainable));

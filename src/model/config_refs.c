@@ -7,13 +7,15 @@
 
 static lks_status add_ref(lks_config_refs *refs, const char *where, const json_t *triple)
 {
-    const json_t *layer = json_array_get(triple, 0), *node = json_array_get(triple, 1), *tensor = json_array_get(triple, 2);
+    const json_t *layer = json_array_get(triple, 0), *node = json_array_get(triple, 1),
+                 *tensor = json_array_get(triple, 2);
 
     if (!json_is_string(layer) || !json_is_integer(node) || !json_is_integer(tensor)) {
         return lks__fail(LKS_E_FORMAT, "%s: a reference must be [layer, call, output]", where);
     }
     LKS_TRY(lks__grow(&refs->items, &refs->capacity, refs->n + 1, sizeof *refs->items));
-    refs->items[refs->n++] = (lks_config_ref){ json_string_value(layer), json_integer_value(node), json_integer_value(tensor) };
+    refs->items[refs->n++] = (lks_config_ref){ json_string_value(layer), json_integer_value(node),
+                                               json_integer_value(tensor) };
     return LKS_OK;
 }
 
@@ -60,7 +62,8 @@ lks_status lks__config_refs(const json_t *value, const char *where, lks_config_r
     }
     if (class_name != NULL) {
         if (strcmp(class_name, "__keras_tensor__") != 0) {
-            return lks__fail(LKS_E_UNSUPPORTED, "%s: a call argument of class %.80s is not available yet", where, class_name);
+            return lks__fail(LKS_E_UNSUPPORTED, "%s: a call argument of class %.80s is not available yet", where,
+                             class_name);
         }
         return add_ref(refs, where, json_object_get(json_object_get(value, "config"), "keras_history"));
     }

@@ -54,8 +54,8 @@ static json_t *tensor_json(const lks_model *m, int64_t value)
 {
     const lks_type *type = &m->recording->base.nodes[value]->type;
 
-    return json_pack("{s:s, s:{s:o, s:s, s:o}}", "class_name", "__keras_tensor__", "config", "shape", shape_json(type), "dtype",
-                     lks_dtype_name(type->dtype), "keras_history", history(m, value, false));
+    return json_pack("{s:s, s:{s:o, s:s, s:o}}", "class_name", "__keras_tensor__", "config", "shape", shape_json(type),
+                     "dtype", lks_dtype_name(type->dtype), "keras_history", history(m, value, false));
 }
 
 static bool takes_list(const lks_layer *layer)
@@ -68,7 +68,8 @@ static bool takes_list(const lks_layer *layer)
 static json_t *kwargs_json(const lks_layer *layer)
 {
     static const char *const with_mask[] = { "BatchNormalization", "Softmax", "Functional", "Sequential" };
-    static const char *const with_training[] = { "Dropout", "SpatialDropout2D", "SpatialDropout1D", "GaussianNoise", "GaussianDropout" };
+    static const char *const with_training[] = { "Dropout", "SpatialDropout2D", "SpatialDropout1D", "GaussianNoise",
+                                                 "GaussianDropout" };
 
     for (size_t i = 0; i < sizeof with_mask / sizeof *with_mask; i++) {
         if (strcmp(layer->class_->name, with_mask[i]) == 0) return json_pack("{s:n}", "mask");
@@ -110,8 +111,8 @@ static json_t *nodes_json(const lks_model *m, const lks_layer *layer)
 
 static json_t *policy(void)
 {
-    return json_pack("{s:s, s:s, s:{s:s}, s:n}", "module", "keras", "class_name", "DTypePolicy", "config", "name", "float32",
-                     "registered_name");
+    return json_pack("{s:s, s:s, s:{s:s}, s:n}", "module", "keras", "class_name", "DTypePolicy", "config", "name",
+                     "float32", "registered_name");
 }
 
 static lks_status input_json(const lks_model *m, const lks_layer *layer, json_t **out)
@@ -122,9 +123,9 @@ static lks_status input_json(const lks_model *m, const lks_layer *layer, json_t 
         if (m->calls[i]->layer == layer) type = &m->recording->base.nodes[m->calls[i]->out[0]]->type;
     }
     if (type == NULL) return lks__fail(LKS_E_INTERNAL, "input '%s' is not in the model's graph", layer->name);
-    *out = json_pack("{s:s, s:s, s:{s:o, s:s, s:b, s:b, s:s, s:b}, s:n}", "module", "keras.layers", "class_name", "InputLayer",
-                     "config", "batch_shape", shape_json(type), "dtype", lks_dtype_name(type->dtype), "sparse", 0, "ragged", 0,
-                     "name", layer->name, "optional", 0, "registered_name");
+    *out = json_pack("{s:s, s:s, s:{s:o, s:s, s:b, s:b, s:s, s:b}, s:n}", "module", "keras.layers", "class_name",
+                     "InputLayer", "config", "batch_shape", shape_json(type), "dtype", lks_dtype_name(type->dtype),
+                     "sparse", 0, "ragged", 0, "name", layer->name, "optional", 0, "registered_name");
     return *out != NULL ? LKS_OK : no_memory();
 }
 
@@ -188,8 +189,9 @@ static lks_status fill_object(const lks_model *m, bool with_compile, json_t *obj
     LKS_TRY(fill_config(m, config));
     LKS_TRY(set(object, "registered_name", m->sequential ? json_null() : json_string("Functional")));
     if (m->built) {
-        LKS_TRY(set(object, "build_config", json_pack("{s:o}", "input_shape",
-                                                      m->sequential ? shape_json(lks__model_input_type(m, 0)) : json_null())));
+        LKS_TRY(set(
+            object, "build_config",
+            json_pack("{s:o}", "input_shape", m->sequential ? shape_json(lks__model_input_type(m, 0)) : json_null())));
     }
     if (with_compile) LKS_TRY(lks__compile_to_config(m, &compile));
     else compile = json_object();

@@ -6,12 +6,19 @@
 
 enum { LKS_MAX_FEEDS = 3 * LKS_MAX_IO };
 
+/* What is done to fed values inside the function (lks_arrays). */
+typedef struct lks_preparation {
+    double x_divisor, y_divisor;
+    int64_t y_one_hot;
+} lks_preparation;
+
 /* One batch: inputs, then targets, then sample weights. */
 typedef struct lks_batch {
     int64_t n; /* examples */
     size_t n_x, n_y, n_w;
     lks_feed feeds[LKS_MAX_FEEDS];
     lks_type types[LKS_MAX_FEEDS]; /* of rows */
+    lks_preparation preparation;
 } lks_batch;
 
 typedef struct lks_feeder lks_feeder;

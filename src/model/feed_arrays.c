@@ -15,6 +15,7 @@ typedef struct array_feeder {
     lks_type types[LKS_MAX_FEEDS];
     int64_t *rows; /* the pass' order; NULL when not shuffled */
     int64_t next;
+    lks_preparation preparation;
 } array_feeder;
 
 static size_t list_of(lks_tensor *one, lks_tensor *const *many, int64_t n, lks_tensor *const **out, lks_tensor **single)
@@ -120,6 +121,7 @@ static lks_status next(lks_feeder *base, lks_batch *out)
     out->n_x = f->n_x;
     out->n_y = f->n_y;
     out->n_w = f->n_w;
+    out->preparation = f->preparation;
     for (size_t i = 0; i < f->n_x + f->n_y + f->n_w; i++) {
         const char *data = lks_tensor_cdata(f->tensors[i]);
         out->types[i] = f->types[i];
@@ -163,6 +165,9 @@ static lks_status fill(array_feeder *f, const lks_arrays *a, bool need_targets)
     lks_array_feed_options *o = &f->options;
 
     LKS_TRY(lks__arrays_rows(a, &rows));
+    if (a->x_divisor < 0 || a->y_divisor < 0 || a->y_one_hot < 0)
+        return lks__fail(LKS_E_ARG, "x_divisor, y_divisor and y_one_hot cannot be negative");
+    f->preparation = (lks_preparation){ a->x_divisor, a->y_divisor, a->y_one_hot };
     if (o->end < 0) o->end = rows;
     if (o->end <= o->begin)
         return lks__fail(LKS_E_ARG, "there are no examples (%lld rows)", (long long)(o->end - o->begin));

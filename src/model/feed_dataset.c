@@ -64,6 +64,7 @@ static lks_status next(lks_feeder *base, lks_batch *out)
     out->n_x = f->n_x;
     out->n_y = f->n_y;
     out->n_w = f->n_w;
+    out->preparation = (lks_preparation){ 0 };
     for (size_t i = 0; i < f->n_x + f->n_y + f->n_w; i++) LKS_TRY(read_leaf(f, i, out));
     return LKS_OK;
 }

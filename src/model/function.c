@@ -40,6 +40,9 @@ static bool fits(const lks_function *f, const lks_batch *b, const lks_function_o
 {
     if (f == NULL || f->n_x != b->n_x || f->n_y != b->n_y || f->n_w != b->n_w || b->n > f->max_batch) return false;
     if (f->threads != o->threads || f->class_weight_key != key_of(o)) return false;
+    if (f->preparation.x_divisor != b->preparation.x_divisor || f->preparation.y_divisor != b->preparation.y_divisor ||
+        f->preparation.y_one_hot != b->preparation.y_one_hot)
+        return false;
     for (size_t i = 0; i < b->n_x + b->n_y + b->n_w; i++)
         if (!same_type(&f->types[i], &b->types[i])) return false;
     return true;
@@ -84,6 +87,8 @@ lks_status lks__function_get(lks_model *m, lks_function_kind kind, const lks_bat
     f->n_y = batch->n_y;
     f->n_w = batch->n_w;
     memcpy(f->types, batch->types, sizeof f->types);
+    f->preparation = batch->preparation;
+    for (size_t i = 0; i < LKS_MAX_IO; i++) f->ignored[i] = -1;
     f->max_batch = batch->n > 0 ? batch->n : 1;
     f->threads = options->threads;
     f->class_weight_key = key_of(options);

@@ -11,6 +11,7 @@ struct lks_function {
     lks_executable *exe;
     size_t n_x, n_y, n_w;
     lks_type types[LKS_MAX_FEEDS];
+    lks_preparation preparation;
     int64_t max_batch;
     int threads;
     uint64_t class_weight_key;   /* of the class weights it was traced with */

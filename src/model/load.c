@@ -18,7 +18,7 @@ typedef struct copies {
     struct copy {
         lks_variable *to;
         const lks_tensor *from;
-    } *items;
+    } * items;
     size_t n, capacity;
 } copies;
 
@@ -36,7 +36,8 @@ static lks_status plan_copy(copies *c, const char *path, size_t i, lks_variable 
     tensor = lks__weights_tensor(c->weights, full);
     lks__free(full);
     if (tensor == NULL) {
-        return lks__fail(LKS_E_FORMAT, "%s: array %zu (\"%s\") is missing in the file at %s", what, i, variable->path, path);
+        return lks__fail(LKS_E_FORMAT, "%s: array %zu (\"%s\") is missing in the file at %s", what, i, variable->path,
+                         path);
     }
     want = lks_tensor_shape(variable->value);
     have = lks_tensor_shape(tensor);
@@ -70,7 +71,8 @@ static lks_status plan_layer(void *user, const char *path, const char *name, con
     snprintf(what, sizeof what, "%s \"%.80s\"", layer != NULL ? "layer" : "model", name);
     for (size_t i = 0; i < want && i < n; i++) LKS_TRY(plan_copy(c, path, i, layer->weights[i], what));
     if (n == want) return LKS_OK;
-    return lks__fail(LKS_E_FORMAT, "%s has %zu weight%s, the file has %zu at %s", what, want, want == 1 ? "" : "s", n, path);
+    return lks__fail(LKS_E_FORMAT, "%s has %zu weight%s, the file has %zu at %s", what, want, want == 1 ? "" : "s", n,
+                     path);
 }
 
 static void copy_all(const copies *c)
@@ -78,7 +80,8 @@ static void copy_all(const copies *c)
     for (size_t i = 0; i < c->n; i++) {
         lks_tensor *to = c->items[i].to->value;
         const lks_tensor *from = c->items[i].from;
-        lks__convert(lks_tensor_dtype(from), lks_tensor_cdata(from), lks_tensor_dtype(to), lks_tensor_data(to), lks_tensor_size(to));
+        lks__convert(lks_tensor_dtype(from), lks_tensor_cdata(from), lks_tensor_dtype(to), lks_tensor_data(to),
+                     lks_tensor_size(to));
     }
 }
 
@@ -134,7 +137,8 @@ static lks_status read_optimizer(lks_model *model, const lks_weights *weights)
     for (size_t i = 0; i < n && status == LKS_OK; i++) {
         status = plan_copy(&c, LKS_OPTIMIZER_PATH, i, own[without_rate && i > 0 ? i + 1 : i], "optimizer");
     }
-    if (status == LKS_OK && iterations < 0) status = lks__fail(LKS_E_FORMAT, "optimizer: iteration %lld", (long long)iterations);
+    if (status == LKS_OK && iterations < 0)
+        status = lks__fail(LKS_E_FORMAT, "optimizer: iteration %lld", (long long)iterations);
     if (status == LKS_OK) {
         copy_all(&c);
         lks__optimizer_set_iterations(optimizer, iterations);

@@ -28,7 +28,8 @@ static lks_status metadata(char **out)
     if (fixed != NULL) lks__parse_int(fixed, &seconds);
     when = (time_t)seconds;
     if (gmtime_r(&when, &tm) == NULL) memset(&tm, 0, sizeof tm);
-    lks__text_printf(&text, "{\"keras_version\": \"" KERAS_VERSION "\", \"date_saved\": \"%04d-%02d-%02d@%02d:%02d:%02d\"}",
+    lks__text_printf(&text,
+                     "{\"keras_version\": \"" KERAS_VERSION "\", \"date_saved\": \"%04d-%02d-%02d@%02d:%02d:%02d\"}",
                      tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
     return lks__text_take(&text, out);
 }

@@ -126,7 +126,8 @@ static void put_connections(lks_text *out, const lks_model *m, const lks_layer *
         for (int k = 0; call->layer == layer && k < call->n_in; k++) {
             int tensor;
             const lks_sym_call *from = producer(m, call->in[k], &tensor);
-            lks__text_printf(out, "%s%s[%d][%d]", out->length > before ? ", " : "", from->layer->name, from->node_index, tensor);
+            lks__text_printf(out, "%s%s[%d][%d]", out->length > before ? ", " : "", from->layer->name, from->node_index,
+                             tensor);
         }
     }
     if (out->length == before) lks__text_puts(out, "-");
@@ -150,7 +151,8 @@ static lks_status is_chain(const lks_model *m, bool *out)
         int here = 0;
         for (size_t k = i + 1; k < m->n_calls; k++) {
             for (int j = 0; j < m->calls[k]->n_in; j++) {
-                if (m->recording->calls[m->recording->call_of[m->calls[k]->in[j]]] == call && here <= depth[k]) here = depth[k] + 1;
+                if (m->recording->calls[m->recording->call_of[m->calls[k]->in[j]]] == call && here <= depth[k])
+                    here = depth[k] + 1;
             }
         }
         depth[i] = here;
@@ -168,7 +170,8 @@ static lks_status put_layer(lks_summary_table *t, const lks_model *m, const lks_
     const char *texts[LKS_SUMMARY_COLUMNS];
     bool failed = false;
 
-    lks__text_printf(&cells[0], "%s (%s)", layer->name != NULL ? layer->name : layer->class_->snake, layer->class_->name);
+    lks__text_printf(&cells[0], "%s (%s)", layer->name != NULL ? layer->name : layer->class_->snake,
+                     layer->class_->name);
     put_output(&cells[1], m, layer);
     put_params(&cells[2], m, layer);
     if (t->n_columns > 3) put_connections(&cells[3], m, layer);
@@ -184,8 +187,10 @@ static lks_status put_layer(lks_summary_table *t, const lks_model *m, const lks_
 static lks_status put_table(const lks_model *m, int64_t line_length, lks_text *out)
 {
     static const double chain[] = { 0.45, 0.80, 1.0 }, graph[] = { 0.30, 0.56, 0.74, 1.0 };
-    lks_summary_table t = { .n_columns = 3, .head = { "Layer (type)", "Output Shape", "Param #", "Connected to" },
-                            .right = { false, false, true, false }, .out = out };
+    lks_summary_table t = { .n_columns = 3,
+                            .head = { "Layer (type)", "Output Shape", "Param #", "Connected to" },
+                            .right = { false, false, true, false },
+                            .out = out };
     bool is_chained;
 
     LKS_TRY(is_chain(m, &is_chained));
@@ -232,7 +237,8 @@ lks_status lks_summary_text(const lks_model *model, int64_t line_length, char **
     lks_status status;
 
     LKS_TRY(lks_model_status(model));
-    if (line_length < 0) return lks__fail(LKS_E_ARG, "summary: line_length must be positive, or 0 for %d", (int)DEFAULT_LINE);
+    if (line_length < 0)
+        return lks__fail(LKS_E_ARG, "summary: line_length must be positive, or 0 for %d", (int)DEFAULT_LINE);
     lks__text_printf(&text, "Model: \"%s\"\n", model->name);
     status = put_table(model, line_length != 0 ? line_length : DEFAULT_LINE, &text);
     if (status == LKS_OK) status = put_totals(model, &text);

@@ -8,11 +8,11 @@ enum { LKS_SUMMARY_COLUMNS = 4 };
 
 typedef struct lks_summary_table {
     int n_columns;
-    int width[LKS_SUMMARY_COLUMNS];        /* inside the lines, the blank on each side included */
-    bool right[LKS_SUMMARY_COLUMNS];       /* aligned to the right */
+    int width[LKS_SUMMARY_COLUMNS];  /* inside the lines, the blank on each side included */
+    bool right[LKS_SUMMARY_COLUMNS]; /* aligned to the right */
     const char *head[LKS_SUMMARY_COLUMNS];
     lks_text *out;
-    bool rows;                             /* one was written */
+    bool rows; /* one was written */
 } lks_summary_table;
 
 /* Columns that end at the given shares of line_length, as Keras and rich lay them out. LKS_E_ARG if it is too short. */

@@ -9,6 +9,21 @@ static lks_node cast_to(lks_node x, lks_dtype dtype)
     return lks__node_ok(x) && lks__node_type(x)->dtype != dtype ? lks_ops_cast(x, dtype) : x;
 }
 
+static lks_node divided(lks_node x, double divisor)
+{
+    if (divisor == 0) return x;
+    x = cast_to(x, LKS_FLOAT32);
+    return lks_ops_divide(x, lks_ops_number(x, divisor));
+}
+
+/* The targets as the loss is to see them. */
+static lks_node prepared_target(lks_function *f, size_t i, lks_node y)
+{
+    if (f->preparation.y_one_hot == 0) return divided(y, f->preparation.y_divisor);
+    if (i < LKS_MAX_IO) f->classes[i] = f->preparation.y_one_hot;
+    return lks_ops_one_hot(cast_to(y, LKS_INT32), f->preparation.y_one_hot);
+}
+
 static bool drop_last_one(const lks_shape *longer, const lks_shape *shorter)
 {
     if (longer->rank != shorter->rank + 1 || longer->dim[longer->rank - 1] != 1) return false;
@@ -46,7 +61,7 @@ static lks_status trace_forward(lks_model *m, lks_function *f, lks_node *inputs,
                          m->n_inputs == 1 ? "" : "s", f->n_x);
     for (size_t i = 0; i < n; i++) inputs[i] = lks__graph_input(g, f->types[i]);
     f->trace.iterations = lks__graph_input(g, scalar);
-    for (size_t i = 0; i < f->n_x; i++) in[i] = adapt_input(m, i, inputs[i]);
+    for (size_t i = 0; i < f->n_x; i++) in[i] = adapt_input(m, i, divided(inputs[i], f->preparation.x_divisor));
     lks__model_trace(m, &f->trace, in, outputs);
     return lks__graph_status(g);
 }
@@ -146,18 +161,20 @@ static lks_status output_step(lks_model *m, lks_function *f, const lks_function_
                               const lks_node *inputs, lks_node output, sums *s)
 {
     const lks_compiled *c = m->compiled;
-    lks_node y = inputs[f->n_x + i], weight, report = lks__no_node, objective;
+    lks_node y = prepared_target(f, i, inputs[f->n_x + i]), weight, report = lks__no_node, objective;
     const char *former;
 
     LKS_TRY(pick_weight(m, f, inputs, i, o, &weight));
     former = lks__graph_scope(f->trace.graph, "the loss");
-    if (c->losses[i] != NULL && i < LKS_MAX_IO && lks__node_ok(y) && lks__node_ok(output))
+    if (c->losses[i] != NULL && i < LKS_MAX_IO && f->preparation.y_one_hot == 0 && lks__node_ok(y) &&
+        lks__node_ok(output))
         f->classes[i] = lks__loss_classes(c->losses[i], lks__node_type(y), lks__node_type(output), &f->ignored[i]);
     if (c->losses[i] != NULL) {
         objective = lks__loss_apply(c->losses[i], &f->trace, y, output, weight, &report);
         accumulate(s, objective, report, c->loss_weights != NULL ? c->loss_weights[i] : 1.0);
         if (m->output_loss != NULL) { /* Keras averages these over the batches, the total alone over the examples */
-            track(&f->trace, m->output_loss[2 * i], m->output_loss[2 * i + 1], report, lks__graph_number(f->trace.graph, 1.0));
+            track(&f->trace, m->output_loss[2 * i], m->output_loss[2 * i + 1], report,
+                  lks__graph_number(f->trace.graph, 1.0));
         }
     }
     lks__graph_scope(f->trace.graph, "the metrics");
