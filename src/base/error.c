@@ -63,7 +63,7 @@ static lks_status fail(lks_status code, const char *fmt, va_list args)
     return code;
 }
 
-lks_status lks__fail(lks_status code, const char *fmt, ...)
+lks_status(lks__fail)(lks_status code, const char *fmt, ...)
 {
     va_list args;
 

@@ -9,6 +9,13 @@ enum { LKS_ERROR_TEXT = 1024 };
 /* Call where the failure is first understood: sets this thread's text, returns `code`. */
 lks_status lks__fail(lks_status code, const char *fmt, ...) LKS_PRINTF(2, 3);
 
+/* A failure is never LKS_OK. Said where the compiler sees it, so that it knows: behind LKS_TRY the outputs are written. */
+static inline lks_status lks__not_ok(lks_status code)
+{
+    return code == LKS_OK ? LKS_E_INTERNAL : code;
+}
+#define lks__fail(...) lks__not_ok(lks__fail(__VA_ARGS__))
+
 /* Call on the way up to say where: puts "<text>: " before the present text, returns `code`. */
 lks_status lks__context(lks_status code, const char *fmt, ...) LKS_PRINTF(2, 3);
 
