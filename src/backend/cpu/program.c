@@ -150,6 +150,7 @@ static int load_input(builder *b, int64_t id)
     b->inputs[p->n_inputs] = id;
     operand_strides(b, t, load);
     period = period_of(load);
+    load->period = (int)period;
     if (whole(b, t)) load->kind = load->bytes ? EW_LOAD_BYTES : EW_LOAD_DIRECT;
     else load->kind = period > 0 && grow_period(p, (int)period) ? EW_LOAD_CONSTANT : EW_LOAD_GATHER;
     if (load->kind == EW_LOAD_DIRECT) load->reg = new_register(p, EW_INPUT, load->input);

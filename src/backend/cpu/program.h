@@ -28,6 +28,7 @@ typedef enum ew_load_kind {
 typedef struct ew_load {
     ew_load_kind kind;
     int input, reg;
+    int period; /* of a constant load */
     bool bytes; /* elements of 1 byte */
     int n_dims; /* collapsed iteration space, outermost (rows) first */
     int64_t dim[EW_MAX_DIMS], stride[EW_MAX_DIMS];

@@ -60,6 +60,24 @@ static void *place_of(const block_run *r, int reg)
     return (int32_t *)(uintptr_t)r->in[x->number] + r->begin; /* read only */
 }
 
+/* One period, then copies of it, doubling. */
+static void fill_constant(const block_run *r, const ew_load *load, int64_t begin)
+{
+    int32_t *to = place_of(r, load->reg);
+    int have = load->period, block = r->p->block;
+
+    gather(load, r->in[load->input], begin % have, have, to);
+    if (have == 1) {
+        for (int i = 1; i < block; i++) to[i] = to[0];
+        return;
+    }
+    while (have < block) {
+        int n = have < block - have ? have : block - have;
+        memcpy(to + have, to, (size_t)n * 4);
+        have += n;
+    }
+}
+
 static void load_block(const block_run *r, int n)
 {
     for (int i = 0; i < r->p->n_loads; i++) {
@@ -90,8 +108,7 @@ void ew_program_run(const ew_program *p, const lks_ew_fn *table, const void *con
 
     if (begin >= end) return;
     for (int i = 0; i < p->n_loads; i++)
-        if (p->loads[i].kind == EW_LOAD_CONSTANT)
-            gather(&p->loads[i], in[p->loads[i].input], begin % p->block, p->block, place_of(&r, p->loads[i].reg));
+        if (p->loads[i].kind == EW_LOAD_CONSTANT) fill_constant(&r, &p->loads[i], begin);
     for (; r.begin < end; r.begin += p->block) {
         int n = end - r.begin < p->block ? (int)(end - r.begin) : p->block;
         load_block(&r, n);
