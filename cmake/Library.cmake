@@ -14,6 +14,11 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   set(flags_neon "")
 endif()
 
+# Sanitized builds hold one set: guard pages watch every kernel's loads in all builds (tests/test_kernels_*.c).
+if(LOCKSTEP_SANITIZE AND LOCKSTEP_ISAS)
+  list(GET LOCKSTEP_ISAS 0 LOCKSTEP_ISAS)
+endif()
+
 # What every object of the library is compiled with.
 add_library(lockstep_build INTERFACE)
 target_include_directories(lockstep_build INTERFACE include src)
