@@ -95,6 +95,16 @@ typedef struct lks_bucket_options {
 LKS_API lks_dataset *lks_bucket_by_sequence_length_with(lks_dataset *dataset, const lks_map_fn *length_func,
                                                         const lks_bucket_options *options);
 
+/* ---- elements on disk, in a form of our own; nested datasets can't be written ---- */
+
+/* One pass over the dataset (borrowed) into a file that appears when it is complete. */
+LKS_API lks_status lks_dataset_save(lks_dataset *dataset, const char *path);
+/* What was saved. Steals the element spec, which every element is checked against. */
+LKS_API lks_dataset *lks_dataset_load(const char *path, lks_spec *spec);
+/* The first whole pass writes the elements to a file in `folder` (made if missing), named after the fingerprint of the pipeline;
+ * later runs read it. A changed pipeline gets a file of its own. */
+LKS_API lks_dataset *lks_snapshot(lks_dataset *dataset, const char *folder);
+
 /* ---- several datasets: n of them, stolen ---- */
 
 /* Tuples of one element of each; ends with the shortest. */

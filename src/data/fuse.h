@@ -2,7 +2,7 @@
 #ifndef LKS_DATA_FUSE_H
 #define LKS_DATA_FUSE_H
 
-#include "functions/rescale.h"
+#include "data/functions/rescale.h"
 
 /* The map below the batch that can wait until the elements are stacked: its input passes through stages that only choose and
  * order elements, its function is one of the library's, and it can't fail on these data. NULL if there is none. */

@@ -1,13 +1,16 @@
 /* cache_file.c - a cache in a file. It appears under its name only when a pass has ended (written beside it, synced, renamed), so
  * there are no locks and nothing half-written to find. Its first frame carries the fingerprint of what it was made from: a cache of
  * another pipeline is made anew, with a warning. The last frame holds the number of elements. */
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "data/cache_file.h"
 #include "data/codec.h"
 #include "data/frames.h"
 #include "data/stages.h"
 #include "files/endian.h"
+#include "files/os_error.h"
 #include "files/save.h"
 
 enum { BUFFER = 1 << 18 };
@@ -16,6 +19,7 @@ static const char magic[] = "lockstep element cache 1";
 typedef struct cache_dataset {
     lks_dataset base;
     char *path;
+    bool rewrite; /* write whatever is there */
 } cache_dataset;
 
 typedef struct cache_cursor {
@@ -37,7 +41,7 @@ static const cache_dataset *recipe(const cache_cursor *c)
 /* The first frame: magic and fingerprint. */
 static void header(const cache_cursor *c, char out[sizeof magic + 8])
 {
-    uint64_t print = lks__recipe_fingerprint(c->base.dataset->input[0]);
+    uint64_t print = c->base.dataset->n_inputs == 0 ? 0 : lks__recipe_fingerprint(c->base.dataset->input[0]);
 
     memcpy(out, magic, sizeof magic);
     for (int i = 0; i < 8; i++) out[sizeof magic + (size_t)i] = (char)(print >> 8 * i);
@@ -53,6 +57,9 @@ static lks_status start_reading(cache_cursor *c)
     lks__frame_begin(&c->frame, &c->stream);
     LKS_TRY(lks__frame_read(&c->frame, &c->stream, bytes));
     header(c, want);
+    if (c->base.dataset->n_inputs == 0 && c->frame.size == sizeof want &&
+        memcmp(c->frame.payload, magic, sizeof magic) == 0)
+        return LKS_OK; /* a saved dataset is read whatever it was made from */
     if (c->frame.size == sizeof want && memcmp(c->frame.payload, want, sizeof want) == 0) return LKS_OK;
     if (c->frame.size == sizeof want && memcmp(c->frame.payload, magic, sizeof magic) == 0) {
         lks__warn("cache (stage %d): '%s' was made by another pipeline and is made anew", c->base.dataset->number,
@@ -65,14 +72,14 @@ static lks_status start_reading(cache_cursor *c)
 static lks_status open_cursor(lks_cursor *n)
 {
     cache_cursor *c = (cache_cursor *)n;
-    lks_status status = start_reading(c);
+    lks_status status = recipe(c)->rewrite ? LKS_E_NOTFOUND : start_reading(c);
 
     if (status == LKS_OK) {
         c->reading = true;
         return LKS_OK;
     }
     lks__stream_close(&c->stream);
-    if (status != LKS_E_NOTFOUND)
+    if (status != LKS_E_NOTFOUND || n->dataset->n_inputs == 0)
         return lks__context(status == LKS_END ? LKS_E_FORMAT : status, "cache (stage %d), '%s'", n->dataset->number,
                             recipe(c)->path);
     LKS_TRY(lks__save_begin(recipe(c)->path, &c->saving));
@@ -205,4 +212,65 @@ lks_dataset *lks__cache_in_file(lks_dataset *dataset, const char *path)
     if (status == LKS_OK && (d->path = lks__strdup(path)) == NULL)
         status = lks__fail(LKS_E_NOMEM, "no memory for a name");
     return status == LKS_OK ? ds : lks__dataset_fail(ds, status);
+}
+
+lks_status lks_dataset_save(lks_dataset *dataset, const char *path)
+{
+    lks_dataset *ds = lks__cache_in_file(lks_dataset_retain(dataset), path);
+    lks_iter *it = NULL;
+    lks_element *e;
+    lks_status status = lks_dataset_status(ds);
+
+    if (status == LKS_OK) {
+        ((cache_dataset *)ds)->rewrite = true;
+        status = lks_iter_create(ds, &it);
+    }
+    while (status == LKS_OK) {
+        status = lks_iter_next(it, &e);
+        if (status == LKS_OK) lks_element_release(e);
+    }
+    lks_iter_release(it);
+    lks_dataset_release(ds);
+    return status == LKS_END ? LKS_OK : status;
+}
+
+lks_dataset *lks_dataset_load(const char *path, lks_spec *spec)
+{
+    lks_dataset *ds = lks__dataset_begin(&lks__stage_cache_file, 0, NULL);
+    cache_dataset *d = (cache_dataset *)ds;
+    lks_status status = LKS_OK;
+
+    if (ds == NULL) {
+        lks_spec_release(spec);
+        return NULL;
+    }
+    ds->spec = spec;
+    if (spec == NULL) status = lks__context(LKS_E_ARG, "the element spec is NULL");
+    if (status == LKS_OK && path == NULL) status = lks__fail(LKS_E_ARG, "the path is NULL");
+    if (status == LKS_OK) status = lks__codec_check(spec);
+    if (status == LKS_OK && (d->path = lks__strdup(path)) == NULL)
+        status = lks__fail(LKS_E_NOMEM, "no memory for a name");
+    return status == LKS_OK ? ds : lks__dataset_fail(ds, status);
+}
+
+lks_dataset *lks_snapshot(lks_dataset *dataset, const char *folder)
+{
+    lks_text path = { 0 };
+    lks_dataset *ds;
+
+    if (!lks__dataset_ok(dataset)) return dataset;
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+        lks_status status = lks__fail(LKS_E_IO, "cannot make the folder '%s': %s", folder, lks__os_error(errno));
+        ds = lks__dataset_begin1(&lks__stage_cache_file, dataset);
+        return ds == NULL ? NULL : lks__dataset_fail(ds, status);
+    }
+    lks__text_printf(&path, "%s/%016llx.snapshot", folder, (unsigned long long)lks__recipe_fingerprint(dataset));
+    if (path.failed) {
+        lks_dataset_release(dataset);
+        lks__text_free(&path);
+        return NULL;
+    }
+    ds = lks__cache_in_file(dataset, path.data);
+    lks__text_free(&path);
+    return ds;
 }
