@@ -192,6 +192,7 @@ typedef struct header {
     uint64_t left; /* messages still to come */
     const unsigned char *cached;
     bool is_group, is_newer_group;
+    uint32_t seen; /* a bit for each type of message below 32 */
 } header;
 
 static lks_status check_block(lks_h5_file *f, lks_h5_bytes b, header *h);
@@ -208,8 +209,24 @@ static lks_status check_continuation(lks_h5_file *f, lks_h5_bytes b, header *h)
     return check_block(f, b, h);
 }
 
+/* A dataset has one shape, one type and one layout, and they fit each other: HDF5 leaks where they don't. */
+static lks_status check_dataset(const lks_h5_file *f, const header *h, const void *where)
+{
+    const uint32_t needed = 1u << LKS_H5_DATASPACE | 1u << LKS_H5_DATATYPE | 1u << LKS_H5_LAYOUT;
+
+    if ((h->seen & needed) != needed) return lks__h5_damaged(f, where, "a dataset lacks its shape, type or layout");
+    if (f->chunk_rank != 0 && (f->chunk_rank != f->rank || f->chunk_item_size != f->item_size))
+        return lks__h5_damaged(f, where, "a dataset's chunks do not fit its shape or type");
+    return LKS_OK;
+}
+
 static lks_status check_one(lks_h5_file *f, unsigned type, lks_h5_bytes b, header *h)
 {
+    const uint32_t single = 1u << LKS_H5_DATASPACE | 1u << LKS_H5_DATATYPE | 1u << LKS_H5_LAYOUT | 1u << LKS_H5_FILTERS;
+    const uint32_t bit = type < 32 ? 1u << type : 0;
+
+    if (h->seen & bit & single) return lks__h5_damaged(f, b.at, "an object header says the same thing twice");
+    h->seen |= bit;
     switch (type) {
     case LKS_H5_CONTINUATION: return check_continuation(f, b, h);
     case LKS_H5_LINK: return check_link(f, b, h->depth);
@@ -242,6 +259,8 @@ static lks_status check_block(lks_h5_file *f, lks_h5_bytes b, header *h)
 
 static lks_status check_object(lks_h5_file *f, uint64_t address, int depth, const unsigned char *cached)
 {
+    const uint32_t dataset = 1u << LKS_H5_DATASPACE | 1u << LKS_H5_DATATYPE | 1u << LKS_H5_LAYOUT |
+                             1u << LKS_H5_FILTERS | 1u << LKS_H5_FILL;
     header h = { .depth = depth, .cached = cached };
     uint64_t n = 0;
     lks_h5_bytes b;
@@ -255,11 +274,14 @@ static lks_status check_object(lks_h5_file *f, uint64_t address, int depth, cons
     lks__h5_skip(&b, 4);
     lks__h5_take(&b, 4, &n);
     LKS_TRY(lks__h5_at(f, address + 16, n, "an object header", &b));
+    f->chunk_rank = 0;
     LKS_TRY(check_block(f, b, &h));
     if (h.left > 0) return lks__h5_damaged(f, b.at, "an object header lacks messages");
     if (cached != NULL && !h.is_group && !h.is_newer_group)
         return lks__h5_damaged(f, b.at, "an entry says group, the object is none");
-    return LKS_OK;
+    if (!(h.seen & dataset)) return LKS_OK;
+    if (h.is_group || h.is_newer_group) return lks__h5_damaged(f, b.at, "an object is a group and a dataset");
+    return check_dataset(f, &h, b.at);
 }
 
 /* ---- superblock ---- */

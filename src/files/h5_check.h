@@ -24,6 +24,8 @@ typedef struct lks_h5_file {
     uint64_t size;
     uint64_t work; /* bytes that may still be looked at: ends circles */
     unsigned leaf_k, internal_k, chunk_k;
+    /* What the messages of the dataset at hand say; they must agree. */
+    uint64_t rank, item_size, chunk_rank, chunk_item_size; /* chunk_rank 0: not chunked */
 } lks_h5_file;
 
 /* A run of bytes that is read from front to end. */

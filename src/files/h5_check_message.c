@@ -90,7 +90,7 @@ static lks_status check_type(lks_h5_file *f, lks_h5_bytes *b, int depth, type_fa
 
 /* ---- shapes ---- */
 
-static lks_status check_space(lks_h5_file *f, lks_h5_bytes *b, uint64_t *items)
+static lks_status check_space(lks_h5_file *f, lks_h5_bytes *b, uint64_t *items, uint64_t *rank_out)
 {
     const unsigned char *start = b->at;
     uint64_t version = 0, rank = 0, flags = 0, kind = 1, size, n = 1;
@@ -107,6 +107,7 @@ static lks_status check_space(lks_h5_file *f, lks_h5_bytes *b, uint64_t *items)
     }
     if ((flags & 1) && !lks__h5_skip(b, rank * 8)) return lks__h5_damaged(f, start, "a shape");
     *items = version == 2 && kind == 2 ? 0 : n;
+    *rank_out = rank;
     return LKS_OK;
 }
 
@@ -120,7 +121,7 @@ static lks_status check_texts(lks_h5_file *f, lks_h5_bytes b, uint64_t items, ui
         lks__h5_take(&b, 4, &length);
         lks__h5_take(&b, 8, &address);
         lks__h5_take(&b, 4, &index);
-        if (length > 0 || (address != 0 && address != LKS_H5_UNDEFINED && index != 0))
+        if (address != 0) /* 0: no text */
             LKS_TRY(lks__h5_check_heap_object(f, address, (uint32_t)index, length * unit));
     }
     return LKS_OK;
@@ -138,7 +139,7 @@ static bool take_part(lks_h5_bytes *b, uint64_t version, uint64_t n, lks_h5_byte
 static lks_status check_attribute(lks_h5_file *f, lks_h5_bytes b)
 {
     const unsigned char *start = b.at;
-    uint64_t version = 0, flags = 0, name_n = 0, type_n = 0, space_n = 0, items = 0;
+    uint64_t version = 0, flags = 0, name_n = 0, type_n = 0, space_n = 0, items = 0, rank = 0;
     lks_h5_bytes name = b, type = b, space = b;
     type_facts facts = { 0 };
     bool good = lks__h5_take(&b, 1, &version) && lks__h5_take(&b, 1, &flags) && lks__h5_take(&b, 2, &name_n) &&
@@ -150,7 +151,7 @@ static lks_status check_attribute(lks_h5_file *f, lks_h5_bytes b)
         !take_part(&b, version, space_n, &space) || name_n == 0 || memchr(name.at, 0, (size_t)name_n) == NULL)
         return lks__h5_damaged(f, start, "an attribute");
     LKS_TRY(check_type(f, &type, 0, &facts));
-    LKS_TRY(check_space(f, &space, &items));
+    LKS_TRY(check_space(f, &space, &items, &rank));
     if (items > (uint64_t)(b.end - b.at) / facts.size)
         return lks__h5_damaged(f, start, "an attribute is larger than its place");
     return facts.is_text ? check_texts(f, b, items, facts.unit) : LKS_OK;
@@ -206,6 +207,8 @@ static lks_status check_chunked(lks_h5_file *f, const unsigned char *start, lks_
                              (unsigned long long)f->size);
         bytes *= size;
     }
+    f->chunk_rank = dimensions - 1;
+    f->chunk_item_size = size;
     return address == LKS_H5_UNDEFINED ? LKS_OK : lks__h5_check_chunks(f, address, (int)dimensions, -1, bytes);
 }
 
@@ -296,8 +299,11 @@ lks_status lks__h5_check_message(lks_h5_file *f, unsigned type, lks_h5_bytes b)
     uint64_t items, size = 0;
 
     switch (type) {
-    case LKS_H5_DATASPACE: return check_space(f, &b, &items);
-    case LKS_H5_DATATYPE: return check_type(f, &b, 0, &facts);
+    case LKS_H5_DATASPACE: return check_space(f, &b, &items, &f->rank);
+    case LKS_H5_DATATYPE:
+        LKS_TRY(check_type(f, &b, 0, &facts));
+        f->item_size = facts.size;
+        return LKS_OK;
     case LKS_H5_FILL: return check_fill(f, b);
     case LKS_H5_OLD_FILL:
         return lks__h5_take(&b, 4, &size) && lks__h5_skip(&b, size) ? LKS_OK : lks__h5_damaged(f, b.at, "a fill value");
