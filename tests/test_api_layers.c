@@ -75,6 +75,7 @@ static void vector_layers_are_called_by_name(void **state)
     pair[0] = lks_minimum(2, pair);
     x = lks_concatenate(2, pair, .axis = -1);
     expect(x, lks_shape(12));
+    expect(lks_repeat_vector(x, .n = 5), lks_shape(5, 12));
     x = lks_softmax(lks_reshape(x, .target_shape = { 3, -1 }));
     expect(x, lks_shape(3, 4));
     pair[0] = pair[1] = x;
@@ -129,6 +130,7 @@ static void every_layer_can_be_made_as_an_object(void **state)
         lks_zero_padding2d_layer(),
         lks_cropping2d_layer(),
         lks_up_sampling2d_layer(),
+        lks_repeat_vector_layer(.n = 1),
         lks_rescaling_layer(.scale = 2),
         lks_identity_layer(),
         lks_add_layer(),

@@ -338,6 +338,14 @@ typedef struct lks_up_sampling2d_options {
 LKS_API lks_layer *lks_up_sampling2d_layer_with(const lks_up_sampling2d_options *options);
 LKS_API lks_node lks_up_sampling2d_with(lks_node x, const lks_up_sampling2d_options *options);
 
+/* The vector of each example n times: (features) to (n, features). */
+typedef struct lks_repeat_vector_options {
+    LKS_LAYER_OPTIONS;
+    int64_t n; /* must be given */
+} lks_repeat_vector_options;
+LKS_API lks_layer *lks_repeat_vector_layer_with(const lks_repeat_vector_options *options);
+LKS_API lks_node lks_repeat_vector_with(lks_node x, const lks_repeat_vector_options *options);
+
 /* x scale + offset, as float32. */
 typedef struct lks_rescaling_options {
     LKS_LAYER_OPTIONS;
@@ -471,6 +479,8 @@ LKS_API lks_node lks_lambda_n(size_t n, const lks_node *inputs, lks_layer_fn fun
 #define lks_cropping2d_layer(...) LKS_LAYER_OF(cropping2d, __VA_ARGS__)
 #define lks_up_sampling2d(...) LKS_LAYER_ON1(up_sampling2d, __VA_ARGS__, )
 #define lks_up_sampling2d_layer(...) LKS_LAYER_OF(up_sampling2d, __VA_ARGS__)
+#define lks_repeat_vector(...) LKS_LAYER_ON1(repeat_vector, __VA_ARGS__, )
+#define lks_repeat_vector_layer(...) LKS_LAYER_OF(repeat_vector, __VA_ARGS__)
 #define lks_rescaling(...) LKS_LAYER_ON1(rescaling, __VA_ARGS__, )
 #define lks_rescaling_layer(...) LKS_LAYER_OF(rescaling, __VA_ARGS__)
 #define lks_identity(...) LKS_LAYER_ON1(identity, __VA_ARGS__, )
