@@ -189,10 +189,39 @@ static int64_t wished_slice(void)
     return text != NULL && lks__parse_int(text, &n) && n > 0 ? n : 0;
 }
 
-/* As many examples as keep the slots in about half of the L2 cache. */
+/* Shared values and accumulators that a slice walks through once, whatever its size. */
+static size_t walked_bytes(const lks_executable *exe, const cpu_phase *phase, bool *seen)
+{
+    size_t total = 0;
+
+    memset(seen, 0, exe->n_nodes);
+    for (size_t i = 0; i < phase->list.n; i++) {
+        const cpu_instr *instr = &phase->list.instrs[i];
+        for (int k = 0; k < instr->n_in + instr->n_out; k++) {
+            int64_t id = exe->values[k < instr->n_in ? instr->in[k] : instr->out[k - instr->n_in]].root;
+            if (seen[id] || lks__graph_at(exe->graph, id)->type.batched) continue;
+            seen[id] = true;
+            total += exe->values[id].bytes;
+        }
+    }
+    return total;
+}
+
+/* Half of the L2 cache for the slots; more where weights and their gradients weigh as much, so that few slices walk through
+ * those (measured on the MNIST CNN: a third less time with 9 examples than with 3), but never more than a
+ * lane's share of the last cache. */
+static size_t slot_budget(const lks_executable *exe, int p, item *items)
+{
+    size_t l2 = (size_t)lks__cache_bytes(2) / 2, l3 = (size_t)(lks__cache_bytes(3) / (4 * exe->threads));
+    size_t walked = walked_bytes(exe, &exe->phases[p], (bool *)(items + exe->n_nodes)) / 2 * 3;
+
+    if (walked > l3) walked = l3;
+    return walked > l2 ? walked : l2;
+}
+
 static lks_status choose_slice(lks_executable *exe, int p, item *items)
 {
-    size_t one, budget = (size_t)lks__cache_bytes(2) / 2;
+    size_t one, budget = slot_budget(exe, p, items);
     int64_t shard = (exe->max_batch + exe->shards - 1) / exe->shards, slice;
 
     LKS_TRY(place_slots(exe, p, 1, items));
