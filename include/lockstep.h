@@ -7,6 +7,7 @@
 #include "lockstep/element.h"
 #include "lockstep/files.h"
 #include "lockstep/layers.h"
+#include "lockstep/layers_named.h"
 #include "lockstep/losses.h"
 #include "lockstep/metrics.h"
 #include "lockstep/model.h"

@@ -1,5 +1,7 @@
 /* test_backend.c - the executor: the same bits for any number of threads, slices and replicas; phases; in-place updates; a step that is not
  * finite changes nothing and names its place.
+ *
+ * ctest labels: concurrent
  */
 #include <math.h>
 #include <setjmp.h>

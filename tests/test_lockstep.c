@@ -1,5 +1,7 @@
 /* test_lockstep.c - the promise: the same weights bit for bit for any number of threads, slices, replicas, instruction sets, with and
  * without a parallel, prefetched pipeline, run after run. And the tests that it can fail.
+ *
+ * ctest labels: concurrent
  */
 #include <setjmp.h>
 #include <stdarg.h>

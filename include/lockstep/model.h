@@ -25,9 +25,10 @@ LKS_API lks_model *lks_model_create_io_with(size_t n_inputs, const lks_node *inp
                                             const lks_node *outputs, const lks_model_options *options);
 #ifndef __cplusplus
 #define lks_model_create(...) LKS_CALL2(lks_model_create_with, lks_model_options, __VA_ARGS__, )
-#define lks_model_create_io(n_inputs, inputs, n_outputs, outputs, ...) \
-    lks_model_create_io_with(n_inputs, inputs, n_outputs, outputs,     \
+#define LKS_MODEL_IO(n_in, in, n_out, out, ...)    \
+    lks_model_create_io_with(n_in, in, n_out, out, \
                              &(const lks_model_options){ .struct_size = sizeof(lks_model_options), __VA_ARGS__ })
+#define lks_model_create_io(...) LKS_MODEL_IO(__VA_ARGS__, )
 #endif
 
 typedef struct lks_sequential_options {

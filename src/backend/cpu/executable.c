@@ -52,10 +52,10 @@ static lks_status compile(lks_executable *exe, const lks_compile_spec *spec)
     exe->n_nodes = exe->graph->n_nodes;
     exe->values = lks__calloc(exe->n_nodes + 1, sizeof *exe->values);
     if (exe->values == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a plan");
-    LKS_TRY(cpu_plan_order(exe, spec));
-    LKS_TRY(cpu_plan_fuse(exe));
-    LKS_TRY(cpu_plan_memory(exe, spec));
-    return cpu_plan_lanes(exe);
+    LKS_TRY(lks__cpu_plan_order(exe, spec));
+    LKS_TRY(lks__cpu_plan_fuse(exe));
+    LKS_TRY(lks__cpu_plan_memory(exe, spec));
+    return lks__cpu_plan_lanes(exe);
 }
 
 lks_status lks__executable_create(lks_trace *trace, const lks_compile_spec *spec, lks_executable **out)
@@ -100,11 +100,11 @@ static const char *find_culprit(lks_executable *exe)
     for (int s = 0; s <= exe->n_phases && scope == NULL; s++) {
         int64_t bad = -1;
         for (int l = 0; l < exe->n_lanes; l++) exe->lanes[l].bad = -1;
-        cpu_run_stage(exe, s);
+        lks__cpu_run_stage(exe, s);
         if (exe->lanes[0].bad >= 0) scope = scope_of(&exe->stages[s], exe->lanes[0].bad);
         if (scope != NULL || s == exe->n_phases) break;
         exe->lanes[0].bad = -1;
-        cpu_run_phase(exe, s);
+        lks__cpu_run_phase(exe, s);
         for (int l = 0; l < exe->n_lanes; l++)
             if (exe->lanes[l].bad >= 0 && (bad < 0 || exe->lanes[l].bad < bad)) bad = exe->lanes[l].bad;
         if (bad >= 0) scope = scope_of(&exe->phases[s].list, bad);
@@ -118,7 +118,7 @@ static lks_status check_finite(lks_executable *exe)
     for (size_t i = 0; i < exe->n_checks; i++) {
         const lks_type *t = &lks__graph_at(exe->graph, exe->checks[i])->type;
         const char *scope;
-        if (exe->kernels->all_finite(cpu_shared_address(exe, exe->checks[i], 0), lks__type_size(t))) continue;
+        if (exe->kernels->all_finite(lks__cpu_shared_address(exe, exe->checks[i], 0), lks__type_size(t))) continue;
         scope = find_culprit(exe);
         return lks__fail(LKS_E_NONFINITE,
                          "%s is not finite; the first such value comes from %s; no weight was changed "
@@ -132,10 +132,10 @@ static void update(lks_executable *exe)
 {
     for (size_t i = 0; i < exe->n_saves; i++)
         memcpy(exe->shared + exe->saves[i].offset, exe->saves[i].from, exe->saves[i].bytes);
-    cpu_run_stage(exe, exe->n_phases + 1);
+    lks__cpu_run_stage(exe, exe->n_phases + 1);
     for (size_t i = 0; i < exe->n_copies; i++) {
         const cpu_copy *c = &exe->copies[i];
-        memcpy(c->to, c->from >= 0 ? cpu_shared_address(exe, c->from, 0) : exe->shared + c->offset, c->bytes);
+        memcpy(c->to, c->from >= 0 ? lks__cpu_shared_address(exe, c->from, 0) : exe->shared + c->offset, c->bytes);
     }
 }
 
@@ -170,12 +170,12 @@ lks_status lks__executable_run(lks_executable *exe, const lks_run_args *args)
     lks__fenv_enter(&host);
     exe->args = args;
     if (exe->batch_size_node >= 0 && exe->values[exe->batch_size_node].where == AT_SHARED)
-        *(float *)cpu_shared_address(exe, exe->batch_size_node, 0) = (float)args->n;
+        *(float *)lks__cpu_shared_address(exe, exe->batch_size_node, 0) = (float)args->n;
     for (int p = 0; p < exe->n_phases; p++) {
-        cpu_run_stage(exe, p);
-        cpu_run_phase(exe, p);
+        lks__cpu_run_stage(exe, p);
+        lks__cpu_run_phase(exe, p);
     }
-    cpu_run_stage(exe, exe->n_phases);
+    lks__cpu_run_stage(exe, exe->n_phases);
     copy_fed_fetches(exe);
     status = check_finite(exe);
     if (status == LKS_OK && !args->dry) update(exe);
@@ -222,11 +222,11 @@ static void profiled_step(lks_executable *exe, double *seconds)
 {
     for (int s = 0; s <= exe->n_phases + 1; s++) {
         exe->seconds = seconds;
-        cpu_run_stage(exe, s);
+        lks__cpu_run_stage(exe, s);
         seconds += exe->stages[s].n;
         if (s >= exe->n_phases) continue;
         exe->seconds = seconds;
-        cpu_run_phase(exe, s);
+        lks__cpu_run_phase(exe, s);
         seconds += exe->phases[s].list.n;
     }
     exe->seconds = NULL;
@@ -265,7 +265,7 @@ lks_status lks__executable_profile(lks_executable *exe, const lks_run_args *args
 
 const void *lks__executable_value(const lks_executable *exe, size_t fetch)
 {
-    return cpu_shared_address(exe, exe->fetches[fetch], 0);
+    return lks__cpu_shared_address(exe, exe->fetches[fetch], 0);
 }
 
 void lks__executable_report(const lks_executable *exe, lks_plan_report *out)

@@ -7,7 +7,7 @@
 
 enum { SPLIT_ELEMENTS = 16384 }; /* shared elementwise work below this is not worth waking threads for */
 
-void *cpu_shared_address(const lks_executable *exe, int64_t node, int replica)
+void *lks__cpu_shared_address(const lks_executable *exe, int64_t node, int replica)
 {
     int64_t root = exe->values[node].root;
     const cpu_value *v = &exe->values[root];
@@ -36,7 +36,7 @@ static void *address(const lks_executable *exe, const cpu_lane *lane, int64_t no
         break;
     default: break;
     }
-    return cpu_shared_address(exe, node, lane->replica);
+    return lks__cpu_shared_address(exe, node, lane->replica);
 }
 
 static void *output(const lks_executable *exe, const cpu_lane *lane, int64_t node, int64_t first)
@@ -74,8 +74,8 @@ static void run_instr(lks_executable *exe, cpu_lane *lane, const cpu_instr *inst
     for (int k = 0; k < instr->n_in; k++) lane->in[k] = address(exe, lane, instr->in[k], first);
     for (int k = 0; k < instr->n_out; k++) lane->out[k] = output(exe, lane, instr->out[k], first);
     if (instr->program != NULL) {
-        ew_program_run(instr->program, exe->kernels->elementwise, lane->in, lane->out, 0,
-                       n * lks__type_size(instr->out_type), lane->scratch);
+        lks__ew_program_run(instr->program, exe->kernels->elementwise, lane->in, lane->out, 0,
+                            n * lks__type_size(instr->out_type), lane->scratch);
         return;
     }
     lks_op_call call = { instr->attrs, instr->n_in, instr->in_type, instr->out_type, lane->in,     lane->out[0], n,
@@ -121,19 +121,19 @@ static void run_lane(void *user, int task)
     lane->free_buffers = (1u << lane->n_buffers) - 1;
     for (int shard = lane->shard_begin; shard < lane->shard_end; shard++) {
         int64_t first = (shard * batch + v - 1) / v, end = ((shard + 1) * batch + v - 1) / v;
-        cpu_lane_start_shard(exe, lane, phase);
+        lks__cpu_lane_start_shard(exe, lane, phase);
         for (; first < end; first += phase->slice)
             run_slice(exe, lane, phase, first, end - first < phase->slice ? end - first : phase->slice);
-        cpu_lane_finish_shard(exe, lane, phase, shard);
+        lks__cpu_lane_finish_shard(exe, lane, phase, shard);
     }
 }
 
-void cpu_run_phase(lks_executable *exe, int phase)
+void lks__cpu_run_phase(lks_executable *exe, int phase)
 {
     exe->phase = phase;
     if (exe->phases[phase].list.n == 0) return;
     lks__pool_run(exe->threads, exe->n_lanes, run_lane, exe);
-    cpu_join(exe, phase);
+    lks__cpu_join(exe, phase);
 }
 
 /* ---- shared work ---- */
@@ -153,20 +153,21 @@ static void run_split(void *user, int task)
     int64_t begin = blocks * task / exe->n_lanes * LKS_EW_BLOCK,
             end = blocks * (task + 1) / exe->n_lanes * LKS_EW_BLOCK;
 
-    for (int k = 0; k < w->instr->n_in; k++) lane->in[k] = cpu_shared_address(exe, w->instr->in[k], 0);
-    for (int k = 0; k < w->instr->n_out; k++) lane->out[k] = cpu_shared_address(exe, w->instr->out[k], 0);
-    ew_program_run(w->instr->program, exe->kernels->elementwise, lane->in, lane->out, begin, end < n ? end : n,
-                   lane->scratch);
+    for (int k = 0; k < w->instr->n_in; k++) lane->in[k] = lks__cpu_shared_address(exe, w->instr->in[k], 0);
+    for (int k = 0; k < w->instr->n_out; k++) lane->out[k] = lks__cpu_shared_address(exe, w->instr->out[k], 0);
+    lks__ew_program_run(w->instr->program, exe->kernels->elementwise, lane->in, lane->out, begin, end < n ? end : n,
+                        lane->scratch);
 }
 
 static void run_replica_mean(lks_executable *exe, const cpu_instr *instr)
 {
-    float *to = cpu_shared_address(exe, instr->out[0], 0);
+    float *to = lks__cpu_shared_address(exe, instr->out[0], 0);
     int64_t n = lks__type_size(instr->out_type);
 
     for (int64_t i = 0; i < n; i++) {
         double sum = 0;
-        for (int r = 0; r < exe->replicas; r++) sum += (double)((float *)cpu_shared_address(exe, instr->in[0], r))[i];
+        for (int r = 0; r < exe->replicas; r++)
+            sum += (double)((float *)lks__cpu_shared_address(exe, instr->in[0], r))[i];
         to[i] = (float)(sum / exe->replicas);
     }
 }
@@ -176,11 +177,11 @@ static void run_shared(lks_executable *exe, const cpu_instr *instr, int replica)
     cpu_lane *lane = &exe->lanes[0];
     const lks_run_args *a = exe->args;
 
-    for (int k = 0; k < instr->n_in; k++) lane->in[k] = cpu_shared_address(exe, instr->in[k], replica);
-    for (int k = 0; k < instr->n_out; k++) lane->out[k] = cpu_shared_address(exe, instr->out[k], replica);
+    for (int k = 0; k < instr->n_in; k++) lane->in[k] = lks__cpu_shared_address(exe, instr->in[k], replica);
+    for (int k = 0; k < instr->n_out; k++) lane->out[k] = lks__cpu_shared_address(exe, instr->out[k], replica);
     if (instr->program != NULL) {
-        ew_program_run(instr->program, exe->kernels->elementwise, lane->in, lane->out, 0, instr->elements,
-                       lane->scratch);
+        lks__ew_program_run(instr->program, exe->kernels->elementwise, lane->in, lane->out, 0, instr->elements,
+                            lane->scratch);
         return;
     }
     lks_op_call call = { instr->attrs, instr->n_in, instr->in_type, instr->out_type, lane->in, lane->out[0], 1, 0,
@@ -188,7 +189,7 @@ static void run_shared(lks_executable *exe, const cpu_instr *instr, int replica)
     instr->run(&call);
 }
 
-void cpu_run_stage(lks_executable *exe, int stage)
+void lks__cpu_run_stage(lks_executable *exe, int stage)
 {
     const cpu_list *list = &exe->stages[stage];
 

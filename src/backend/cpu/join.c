@@ -23,7 +23,7 @@ static void combine(const lks_executable *exe, const cpu_phase *phase, float *ac
     maximum(acc + phase->sum_floats, x + phase->sum_floats, phase->max_floats);
 }
 
-void cpu_lane_start_shard(lks_executable *exe, cpu_lane *lane, const cpu_phase *phase)
+void lks__cpu_lane_start_shard(lks_executable *exe, cpu_lane *lane, const cpu_phase *phase)
 {
     int b = __builtin_ctz(lane->free_buffers);
     float *acc = lane->buffers[b];
@@ -35,7 +35,7 @@ void cpu_lane_start_shard(lks_executable *exe, cpu_lane *lane, const cpu_phase *
     for (int64_t i = 0; i < phase->max_floats; i++) acc[phase->sum_floats + i] = -INFINITY;
 }
 
-void cpu_lane_finish_shard(lks_executable *exe, cpu_lane *lane, const cpu_phase *phase, int shard)
+void lks__cpu_lane_finish_shard(lks_executable *exe, cpu_lane *lane, const cpu_phase *phase, int shard)
 {
     cpu_tree_node *nodes = lane->nodes;
     int top = lane->n_nodes;
@@ -137,7 +137,7 @@ static void join_local(lks_executable *exe, int phase)
     }
 }
 
-void cpu_join(lks_executable *exe, int phase)
+void lks__cpu_join(lks_executable *exe, int phase)
 {
     const cpu_phase *p = &exe->phases[phase];
     join_work w = { exe, phase, -1, p->sum_floats + p->max_floats };

@@ -144,36 +144,36 @@ struct lks_executable {
 };
 
 /* plan_order.c: which nodes are needed, in which phase or stage. */
-lks_status cpu_plan_order(lks_executable *exe, const lks_compile_spec *spec);
+lks_status lks__cpu_plan_order(lks_executable *exe, const lks_compile_spec *spec);
 /* plan_fuse.c: instruction lists with fused elementwise groups. */
-lks_status cpu_plan_fuse(lks_executable *exe);
+lks_status lks__cpu_plan_fuse(lks_executable *exe);
 /* plan_memory.c: slices, slots, rows, shared storage; plan_lanes.c: shards and lanes; plan_assign.c: where new values of
  * variables are written. */
-lks_status cpu_plan_memory(lks_executable *exe, const lks_compile_spec *spec);
-lks_status cpu_plan_lanes(lks_executable *exe);
-int cpu_default_shards(const lks_executable *exe);
-lks_status cpu_plan_assign(lks_executable *exe);
+lks_status lks__cpu_plan_memory(lks_executable *exe, const lks_compile_spec *spec);
+lks_status lks__cpu_plan_lanes(lks_executable *exe);
+int lks__cpu_default_shards(const lks_executable *exe);
+lks_status lks__cpu_plan_assign(lks_executable *exe);
 
 /* program.c: a fused group. Members are graph ids in order; outputs are those that somebody outside reads. */
-lks_status ew_program_create(lks_executable *exe, size_t n, const int64_t *members, size_t n_out, const int64_t *outs,
-                             cpu_instr *instr);
-bool ew_fusible(const lks_graph *g, int64_t id);
+lks_status lks__ew_program_create(lks_executable *exe, size_t n, const int64_t *members, size_t n_out,
+                                  const int64_t *outs, cpu_instr *instr);
+bool lks__ew_fusible(const lks_graph *g, int64_t id);
 /* Elements [begin, end) of the iteration space of n rows. in/out: bases of the instruction's values. */
-void ew_program_run(const ew_program *p, const lks_ew_fn *table, const void *const *in, void *const *out, int64_t begin,
-                    int64_t end, void *scratch);
+void lks__ew_program_run(const ew_program *p, const lks_ew_fn *table, const void *const *in, void *const *out,
+                         int64_t begin, int64_t end, void *scratch);
 /* Output k is the memory of one of the inputs: write it only after all reads of a block. */
-void ew_program_in_place(ew_program *p, int out);
+void lks__ew_program_in_place(ew_program *p, int out);
 
 /* join.c: the fixed tree. */
-void cpu_lane_start_shard(lks_executable *exe, cpu_lane *lane, const cpu_phase *phase);
-void cpu_lane_finish_shard(lks_executable *exe, cpu_lane *lane, const cpu_phase *phase, int shard);
-void cpu_join(lks_executable *exe, int phase);
+void lks__cpu_lane_start_shard(lks_executable *exe, cpu_lane *lane, const cpu_phase *phase);
+void lks__cpu_lane_finish_shard(lks_executable *exe, cpu_lane *lane, const cpu_phase *phase, int shard);
+void lks__cpu_join(lks_executable *exe, int phase);
 
 /* Runs shared work of one stage on the caller and, where large, on all lanes. */
-void cpu_run_stage(lks_executable *exe, int stage);
+void lks__cpu_run_stage(lks_executable *exe, int stage);
 /* Runs one phase on all lanes and joins its accumulators. */
-void cpu_run_phase(lks_executable *exe, int phase);
+void lks__cpu_run_phase(lks_executable *exe, int phase);
 /* Where a shared value lies. */
-void *cpu_shared_address(const lks_executable *exe, int64_t node, int replica);
+void *lks__cpu_shared_address(const lks_executable *exe, int64_t node, int replica);
 
 #endif

@@ -64,12 +64,12 @@ static void write_in_place(lks_executable *exe, const lks_assignment *a, int64_t
     exe->values[root].fixed = lks_tensor_data(a->variable->value);
     for (int k = 0; k < instr->n_out; k++)
         if (instr->program != NULL && instr->out[k] == root) {
-            ew_program_in_place(instr->program, k);
+            lks__ew_program_in_place(instr->program, k);
             instr->scratch += LKS_EW_BLOCK * 4;
         }
 }
 
-lks_status cpu_plan_assign(lks_executable *exe)
+lks_status lks__cpu_plan_assign(lks_executable *exe)
 {
     size_t n = exe->trace->n_assignments;
     cpu_list *update = &exe->stages[exe->n_phases + 1];

@@ -113,7 +113,7 @@ static int64_t standing_group(const fuser *f, const lks_graph_node *n)
 static lks_status place(fuser *f, int64_t id)
 {
     const lks_graph_node *n = at(f, id);
-    bool fusible = ew_fusible(f->exe->graph, id);
+    bool fusible = lks__ew_fusible(f->exe->graph, id);
     int64_t u = -1;
 
     if (fusible) {
@@ -197,7 +197,7 @@ static lks_status emit(fuser *f, size_t u, const bool *kept, cpu_list *list)
     if (x->group) {
         for (size_t m = 0; m < x->n; m++)
             if (escapes(f, kept, x->members[m], u)) outs[n_out++] = x->members[m];
-        LKS_TRY(ew_program_create(f->exe, x->n, x->members, n_out, outs, &instr));
+        LKS_TRY(lks__ew_program_create(f->exe, x->n, x->members, n_out, outs, &instr));
     } else {
         LKS_TRY(single_instr(f->exe, x->members[0], &instr));
     }
@@ -261,7 +261,7 @@ static lks_status build_all(fuser *f, const bool *kept)
     return LKS_OK;
 }
 
-lks_status cpu_plan_fuse(lks_executable *exe)
+lks_status lks__cpu_plan_fuse(lks_executable *exe)
 {
     fuser f = { .exe = exe };
     bool *kept = lks__calloc(exe->n_nodes + 1, sizeof *kept);

@@ -7,7 +7,7 @@ enum { MAX_SHARDS = 16, MAX_BUFFERS = 24 };
 
 /* Joining one more shard costs some six operations an accumulated number; a shard should cost at least twenty times as
  * much. From the batch and the model alone, never the machine: V decides bits. */
-int cpu_default_shards(const lks_executable *exe)
+int lks__cpu_default_shards(const lks_executable *exe)
 {
     double work = exe->flop_per_example * (double)exe->max_batch, join = 0;
     int shards = MAX_SHARDS, least;
@@ -66,7 +66,7 @@ static lks_status make_lane(lks_executable *exe, cpu_lane *lane, size_t arena_by
     return LKS_OK;
 }
 
-lks_status cpu_plan_lanes(lks_executable *exe)
+lks_status lks__cpu_plan_lanes(lks_executable *exe)
 {
     int per_replica = exe->threads / exe->replicas;
     size_t arena_bytes = 0;

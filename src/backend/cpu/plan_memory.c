@@ -282,7 +282,7 @@ static lks_status allocate(lks_executable *exe)
     return LKS_OK;
 }
 
-lks_status cpu_plan_memory(lks_executable *exe, const lks_compile_spec *spec)
+lks_status lks__cpu_plan_memory(lks_executable *exe, const lks_compile_spec *spec)
 {
     item *items;
     lks_status status;
@@ -291,7 +291,7 @@ lks_status cpu_plan_memory(lks_executable *exe, const lks_compile_spec *spec)
     for (size_t id = 0; id < exe->n_nodes; id++) locate(exe, (int64_t)id);
     locate_fetches(exe);
     place_accumulators(exe);
-    exe->shards = spec->virtual_shards > 0 ? spec->virtual_shards : cpu_default_shards(exe);
+    exe->shards = spec->virtual_shards > 0 ? spec->virtual_shards : lks__cpu_default_shards(exe);
     if (exe->shards < exe->replicas)
         return lks__fail(LKS_E_LIMIT,
                          "%d replicas, but only %d virtual shards: use at most as many replicas as shards, or set "
@@ -304,7 +304,7 @@ lks_status cpu_plan_memory(lks_executable *exe, const lks_compile_spec *spec)
     lks__free(items);
     LKS_TRY(status);
     place_shared(exe);
-    LKS_TRY(cpu_plan_assign(exe));
+    LKS_TRY(lks__cpu_plan_assign(exe));
     for (int s = 0; s < exe->n_phases + 2; s++) find_scratch(exe, &exe->stages[s]);
     for (int p = 0; p < exe->n_phases; p++) find_scratch(exe, &exe->phases[p].list);
     return allocate(exe);

@@ -85,7 +85,7 @@ static void mark_needed(lks_executable *exe, bool *needed, bool *core)
     close_downwards(exe, core);
 }
 
-lks_status cpu_plan_order(lks_executable *exe, const lks_compile_spec *spec)
+lks_status lks__cpu_plan_order(lks_executable *exe, const lks_compile_spec *spec)
 {
     bool *marks = lks__calloc(2 * exe->n_nodes + 1, sizeof *marks), *core = marks + exe->n_nodes;
     lks_status status;

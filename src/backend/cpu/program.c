@@ -39,7 +39,7 @@ static int code_of(const lks_graph_node *n)
     return lks__ew_for(n->op->elementwise, n->in_type[0]->dtype);
 }
 
-bool ew_fusible(const lks_graph *g, int64_t id)
+bool lks__ew_fusible(const lks_graph *g, int64_t id)
 {
     const lks_graph_node *n = lks__graph_at(g, id);
 
@@ -266,8 +266,8 @@ static lks_status finish(builder *b, cpu_instr *instr)
     return LKS_OK;
 }
 
-lks_status ew_program_create(lks_executable *exe, size_t n, const int64_t *members, size_t n_out, const int64_t *outs,
-                             cpu_instr *instr)
+lks_status lks__ew_program_create(lks_executable *exe, size_t n, const int64_t *members, size_t n_out,
+                                  const int64_t *outs, cpu_instr *instr)
 {
     builder b = { .exe = exe, .n = n, .members = members, .n_out = n_out, .outs = outs };
     lks_status status = LKS_OK;
@@ -284,7 +284,7 @@ lks_status ew_program_create(lks_executable *exe, size_t n, const int64_t *membe
     return status;
 }
 
-void ew_program_in_place(ew_program *p, int out)
+void lks__ew_program_in_place(ew_program *p, int out)
 {
     for (int i = 0; i < p->n_steps; i++) {
         ew_register *d = &p->registers[p->steps[i].dst];

@@ -101,8 +101,8 @@ static void store_block(const block_run *r, int n)
     }
 }
 
-void ew_program_run(const ew_program *p, const lks_ew_fn *table, const void *const *in, void *const *out, int64_t begin,
-                    int64_t end, void *scratch)
+void lks__ew_program_run(const ew_program *p, const lks_ew_fn *table, const void *const *in, void *const *out,
+                         int64_t begin, int64_t end, void *scratch)
 {
     block_run r = { p, in, out, scratch, begin };
 
