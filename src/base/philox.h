@@ -1,7 +1,7 @@
 /* philox.h - internal. Philox4x32-10, the counter-based generator behind every random number.
  *
  * Source of the constants: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3" (2011).
- * Keying (design.md 7): key = the 64-bit seed; counter = { block of elements, example index, step, stream }.
+ * Keying: key = the 64-bit seed; counter = { block of elements, example index, step, stream }.
  */
 #ifndef LKS_BASE_PHILOX_H
 #define LKS_BASE_PHILOX_H
