@@ -5,6 +5,7 @@
  * conv2d_input: transposed) to the scratch memory, once for all examples of the call.
  */
 #include "conv_blocks.h"
+#include "conv_near.h"
 #include "conv_walk.h"
 #include "entries.h"
 
@@ -25,6 +26,28 @@ static void conv_span(const conv_blocks *b, const conv_tile *tile, int64_t count
     }
 }
 
+/* One summed channel: vector by vector of the made ones. A partial vector goes the general way. */
+static void conv_near_lines(const conv_job *j, conv_kind kind, conv_tile *t, int64_t lines, int64_t count)
+{
+    const int whole = t->last == VF ? j->C : j->C - 1;
+    conv_tile one = *t;
+
+    for (int c = 0; c < whole; c++)
+        for (int64_t i = 0; i < lines; i++) {
+            one.x = t->x + i * t->x_line;
+            one.y = t->y + i * t->y_line + c * VF;
+            one.w = t->w + c * VF;
+            conv_near_line(&one, kind, CONV_NUMBER, count);
+        }
+    if (whole == j->C) return;
+    one.w = t->w + whole * VF;
+    for (int64_t i = 0; i < lines; i++) {
+        one.x = t->x + i * t->x_line;
+        one.y = t->y + i * t->y_line + whole * VF;
+        conv_span(&SIMD(conv_blocks)[kind][0], &one, count, 1);
+    }
+}
+
 /* All lines; in pairs where a line is too short to keep the multiply-adders busy. */
 static void conv_lines(const conv_job *j, conv_kind kind, conv_tile *t, int64_t lines, int64_t count)
 {
@@ -33,6 +56,10 @@ static void conv_lines(const conv_job *j, conv_kind kind, conv_tile *t, int64_t 
     float *y = t->y;
     int64_t i = 0;
 
+    if (conv_is_near(t, kind) && (j->C == 2 || t->last == VF)) {
+        conv_near_lines(j, kind, t, lines, count);
+        return;
+    }
     for (; count <= b->longest[1] && i + 2 <= lines; i += 2) {
         t->x = x + i * t->x_line;
         t->y = y + i * t->y_line;

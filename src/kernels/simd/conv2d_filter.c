@@ -15,15 +15,12 @@ typedef void (*filter_fn)(const filter_tile *t);
         filter_tap(t, R, C, partial);                           \
     }
 TAP(1, 1, 0)
-TAP(2, 1, 0)
 TAP(4, 1, 0)
 TAP(8, 1, 0)
 TAP(1, 1, 1)
-TAP(2, 1, 1)
 TAP(4, 1, 1)
 TAP(8, 1, 1)
 TAP(1, 2, 0)
-TAP(2, 2, 0)
 TAP(4, 2, 0)
 TAP(6, 2, 0)
 
@@ -36,11 +33,9 @@ TAP(6, 2, 0)
     }
 #define STREAMS(stride)                         \
     STREAM(d, 1, stride, 1, 1, 0, 1, 0)         \
-    STREAM(d, 1, stride, 2, 1, 0, 1, 0)         \
     STREAM(d, 1, stride, 3, 1, 0, 1, 0)         \
     STREAM(d, 1, stride, 4, 1, 0, 1, 0)         \
     STREAM(d, 1, stride, 1, 1, 0, 1, 1)         \
-    STREAM(d, 1, stride, 2, 1, 0, 1, 1)         \
     STREAM(d, 1, stride, 3, 1, 0, 1, 1)         \
     STREAM(d, 1, stride, 4, 1, 0, 1, 1)         \
     STREAM(d, 1, stride, 1, 2, 0, 1, 0)         \
@@ -54,13 +49,12 @@ TAP(6, 2, 0)
 STREAMS(1)
 STREAMS(2)
 
-static const filter_fn
-    stream_d_1[2][2][5] = { /* [stride - 1][partial][R] */
-                            { { NULL, stream_d_1_1_1_0, stream_d_1_2_1_0, stream_d_1_3_1_0, stream_d_1_4_1_0 },
-                              { NULL, stream_d_1_1_1_1, stream_d_1_2_1_1, stream_d_1_3_1_1, stream_d_1_4_1_1 } },
-                            { { NULL, stream_d_2_1_1_0, stream_d_2_2_1_0, stream_d_2_3_1_0, stream_d_2_4_1_0 },
-                              { NULL, stream_d_2_1_1_1, stream_d_2_2_1_1, stream_d_2_3_1_1, stream_d_2_4_1_1 } }
-    };
+static const filter_fn stream_d_1[2][2][5] = { /* [stride - 1][partial][R] */
+                                               { { NULL, stream_d_1_1_1_0, NULL, stream_d_1_3_1_0, stream_d_1_4_1_0 },
+                                                 { NULL, stream_d_1_1_1_1, NULL, stream_d_1_3_1_1, stream_d_1_4_1_1 } },
+                                               { { NULL, stream_d_2_1_1_0, NULL, stream_d_2_3_1_0, stream_d_2_4_1_0 },
+                                                 { NULL, stream_d_2_1_1_1, NULL, stream_d_2_3_1_1, stream_d_2_4_1_1 } }
+};
 static const filter_fn stream_d_2[2][3] = { /* [stride - 1][R] */
                                             { NULL, stream_d_1_1_2_0, stream_d_1_2_2_0 },
                                             { NULL, stream_d_2_1_2_0, stream_d_2_2_2_0 }
@@ -98,39 +92,44 @@ static void filter_examples(filter_job *j, filter_fn fn, int64_t kh, int64_t kw,
     }
 }
 
+/* The block for the next of `left` input channels: its function, and how many channels it takes. */
+static filter_fn filter_block(const filter_job *j, int64_t left, int C, int partial, int64_t *taken)
+{
+    const int stride = (int)j->a.stride[1] - 1;
+
+    if (j->streams && C == 2) {
+        *taken = left >= 2 ? 2 : 1;
+        return stream_d_2[stride][*taken];
+    }
+    if (j->streams) {
+        *taken = left >= 4 && left != 6 && left != 9 ? 4 : left >= 3 ? 3 : 1;
+        return stream_d_1[stride][partial][*taken];
+    }
+    if (C == 2) {
+        *taken = left >= 6 && left != 8 ? 6 : left >= 4 ? 4 : 1;
+        return *taken == 6 ? tap_6_2_0 : *taken == 4 ? tap_4_2_0 : tap_1_2_0;
+    }
+    *taken = left >= 8 ? 8 : left >= 4 ? 4 : 1;
+    if (partial) return *taken == 8 ? tap_8_1_1 : *taken == 4 ? tap_4_1_1 : tap_1_1_1;
+    return *taken == 8 ? tap_8_1_0 : *taken == 4 ? tap_4_1_0 : tap_1_1_0;
+}
+
 /* All kernel positions and input channels of the group for output channels [c, c + C * VF). */
 static void filter_channels(filter_job *j, int64_t g, int64_t c, int C)
 {
     const int partial = C == 1 && j->t.last < VF, stride = (int)j->a.stride[1] - 1;
-    const int64_t first = g * j->cin, d = g * j->cout + c;
+    const int64_t first = g * j->cin, d = g * j->cout + c, columns = j->streams ? 1 : j->a.kernel[1];
 
     for (int64_t kh = 0; kh < j->a.kernel[0]; kh++) {
-        int64_t left;
-
         if (j->streams && C == 1 && j->cin == 1 && kh + 3 <= j->a.kernel[0]) {
             filter_examples(j, stream_rows[1][stride][partial], kh, 0, first, d, 0);
             kh += 2;
             continue;
         }
-        for (int64_t kw = 0; kw < (j->streams ? 1 : j->a.kernel[1]); kw++)
-            for (int64_t r = 0, R; r < j->cin; r += R) {
-                filter_fn fn;
+        for (int64_t kw = 0; kw < columns; kw++)
+            for (int64_t r = 0, taken; r < j->cin; r += taken) {
+                const filter_fn fn = filter_block(j, j->cin - r, C, partial, &taken);
 
-                left = j->cin - r;
-                if (j->streams && C == 2) {
-                    R = left >= 2 ? 2 : 1;
-                    fn = stream_d_2[stride][R];
-                } else if (j->streams) {
-                    R = left == 3 || left == 5 || left == 6 || left == 9 ? 3 : left >= 4 ? 4 : left;
-                    fn = stream_d_1[stride][partial][R];
-                } else if (C == 2) {
-                    R = left >= 6 ? 6 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
-                    fn = R == 6 ? tap_6_2_0 : R == 4 ? tap_4_2_0 : R == 2 ? tap_2_2_0 : tap_1_2_0;
-                } else {
-                    R = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
-                    if (partial) fn = R == 8 ? tap_8_1_1 : R == 4 ? tap_4_1_1 : R == 2 ? tap_2_1_1 : tap_1_1_1;
-                    else fn = R == 8 ? tap_8_1_0 : R == 4 ? tap_4_1_0 : R == 2 ? tap_2_1_0 : tap_1_1_0;
-                }
                 filter_examples(j, fn, kh, kw, first + r, d, r);
             }
     }
@@ -221,6 +220,9 @@ void SIMD(conv2d_filter)(const lks_op_call *call)
                      .out = call->out };
     int rows3;
 
+    memset(call->scratch, 0, SIMD(conv2d_filter_scratch)(a, call->in_type, call->out_type));
+    j.t.zeros = call->scratch;
+
     filter_flatten(&j.a);
     j.streams = a->kernel[1] == 3 && a->dilation[1] == 1 && (a->stride[1] == 1 || a->stride[1] == 2);
     rows3 = j.streams && a->kernel[0] == 3;
@@ -235,4 +237,11 @@ void SIMD(conv2d_filter)(const lks_op_call *call)
     if (rows3 && j.groups > 1 && j.cin == 1 && j.cout == 1) filter_over_x(&j, 1);
     else if (rows3 && j.cout < 4 && j.cin > j.cout) filter_over_x(&j, 0);
     else filter_over_d(&j);
+}
+
+size_t SIMD(conv2d_filter_scratch)(const void *attrs, const lks_type *const *in, const lks_type *out)
+{
+    (void)attrs;
+    (void)out;
+    return (size_t)(in[0]->shape.dim[1] * in[0]->shape.dim[2]) * sizeof(float);
 }

@@ -16,8 +16,7 @@ typedef struct conv_blocks {
 
 extern const conv_blocks SIMD(conv_blocks)[CONV_KINDS][2]; /* [kind][C - 1] */
 
-/* The same with vectors of x, and with partial ones (CONV_PLAIN only). */
-extern const conv_blocks SIMD(conv_vector_blocks)[CONV_KINDS];
-extern const conv_blocks SIMD(conv_masked_blocks);
+/* CONV_PLAIN with vectors of x, and with partial ones. */
+extern const conv_blocks SIMD(conv_vector_blocks)[2];
 
 #endif

@@ -8,6 +8,8 @@
 #ifndef LKS_KERNELS_SIMD_CONV_TILE_H
 #define LKS_KERNELS_SIMD_CONV_TILE_H
 
+#include <stdbool.h>
+
 #include "simd.h"
 
 typedef struct conv_tile {
@@ -27,6 +29,7 @@ typedef struct conv_tile {
 typedef enum conv_kind {
     CONV_PLAIN,    /* anything */
     CONV_1,        /* one kernel column */
+    CONV_2,        /* two */
     CONV_3,        /* three adjacent columns, positions adjacent */
     CONV_3_STRIDE, /* the same, positions two apart */
     CONV_3_BACK,   /* three columns, from right to left */
@@ -147,6 +150,7 @@ LKS_INLINE void conv_sums(const conv_tile *t, vf *sum, const int vector, const c
     }
     switch (kind) {
     case CONV_1: conv_plain(t, sum, vector, 1, lines, length, C); break;
+    case CONV_2: conv_plain(t, sum, vector, 2, lines, length, C); break;
     case CONV_3: conv_stream(t, sum, vector, 3, 1, 1, lines, length, C); break;
     case CONV_3_STRIDE: conv_stream(t, sum, vector, 3, 2, 1, lines, length, C); break;
     case CONV_3_BACK: conv_stream(t, sum, vector, 3, 1, -1, lines, length, C); break;

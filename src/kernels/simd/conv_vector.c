@@ -5,16 +5,22 @@
  * the lanes of some positions are kept in memory, then joined by the tree for many positions at once.
  */
 #include "conv_blocks.h"
+#include "conv_near.h"
 #include "conv_walk.h"
 #include "entries.h"
 
 enum { DOT_POSITIONS = 64, LANES = 16 };
 
-/* `count` positions in blocks of about the same length. */
-static void vector_span(const conv_blocks *b, const conv_tile *tile, int64_t count)
+/* `count` positions of a line, in blocks of about the same length where it is not a 3x3 kernel. */
+static void vector_line(conv_kind kind, const conv_tile *tile, int64_t count)
 {
+    const conv_blocks *b = &SIMD(conv_vector_blocks)[tile->last < VF];
     conv_tile t = *tile;
 
+    if (t.last == VF && conv_is_near(&t, kind)) {
+        conv_near_line(&t, kind, CONV_VECTOR, count);
+        return;
+    }
     for (int64_t blocks = (count + b->longest[0] - 1) / b->longest[0]; blocks > 0; blocks--) {
         const int64_t length = (count + blocks - 1) / blocks;
 
@@ -25,45 +31,17 @@ static void vector_span(const conv_blocks *b, const conv_tile *tile, int64_t cou
     }
 }
 
-static const conv_blocks *vector_blocks(conv_kind kind, int64_t lanes)
-{
-    return lanes < VF ? &SIMD(conv_masked_blocks) : &SIMD(conv_vector_blocks)[kind];
-}
-
 static void depthwise_lines(const conv_job *j, conv_kind kind, conv_tile *t, int64_t lines, int64_t count)
 {
-    const conv_blocks *b = vector_blocks(kind, j->last);
     const float *x = t->x;
     float *y = t->y;
 
+    (void)j;
     for (int64_t i = 0; i < lines; i++) {
         t->x = x + i * t->x_line;
         t->y = y + i * t->y_line;
-        vector_span(b, t, count);
+        vector_line(kind, t, count);
     }
-}
-
-/* Lanes [0, 16) of VF positions to their sums: + 8, + 4, + 2, + 1. */
-LKS_INLINE vf dot_join(const float *lanes)
-{
-    vf r[VF];
-
-    LKS_UNROLL
-    for (int i = 0; i < VF; i++) {
-        vf part[VP];
-
-        LKS_UNROLL
-        for (int p = 0; p < VP; p++) part[p] = vf_load(lanes + i * LANES + p * VF);
-        LKS_UNROLL
-        for (int half = VP / 2; half > 0; half /= 2)
-            for (int p = 0; p < half; p++) part[p] = vf_add(part[p], part[p + half]);
-        r[i] = part[0];
-    }
-    vf_transpose(r);
-    LKS_UNROLL
-    for (int half = VF / 2; half > 0; half /= 2)
-        for (int i = 0; i < half; i++) r[i] = vf_add(r[i], r[i + half]);
-    return r[0];
 }
 
 /* At most DOT_POSITIONS positions of a line. */
@@ -83,11 +61,11 @@ static void dot_positions(const conv_job *j, conv_kind kind, const conv_tile *ti
             t.x = tile->x + block + p;
             t.w = tile->w + block + p;
             t.y = lanes + p;
-            vector_span(vector_blocks(kind, t.last), &t, count);
+            vector_line(kind, &t, count);
         }
     for (int64_t i = 0; i < count; i += VF) {
         float *y = tile->y + i * tile->y_position;
-        const vf v = dot_join(lanes + i * LANES);
+        const vf v = vf_join_rows(lanes + i * LANES);
         const int64_t n = count - i < VF ? count - i : VF;
 
         if (tile->y_position == 1) {

@@ -52,7 +52,7 @@ LKS_INLINE void conv_region(const conv_job *j, const conv_run *r, const conv_run
         swap = t.x_position, t.x_position = t.x_line, t.x_line = swap;
         swap = t.y_position, t.y_position = t.y_line, t.y_line = swap;
         swap = count, count = lines, lines = swap;
-        if (kind != CONV_1) kind = CONV_PLAIN;
+        kind = t.col_taps == 1 ? CONV_1 : t.col_taps == 2 ? CONV_2 : CONV_PLAIN;
     }
     x += r->in_first * x_row + c->in_first * j->x_pixel;
     y += r->first * y_row + c->first * j->y_pixel;

@@ -11,6 +11,7 @@ void SIMD(conv2d)(const lks_op_call *call);
 void SIMD(conv2d_input)(const lks_op_call *call);
 size_t SIMD(conv2d_scratch)(const void *attrs, const lks_type *const *in, const lks_type *out);
 void SIMD(conv2d_filter)(const lks_op_call *call);
+size_t SIMD(conv2d_filter_scratch)(const void *attrs, const lks_type *const *in, const lks_type *out);
 void SIMD(matmul)(const lks_op_call *call);
 size_t SIMD(matmul_scratch)(const void *attrs, const lks_type *const *in, const lks_type *out);
 void SIMD(matmul_filter)(const lks_op_call *call);

@@ -1,8 +1,10 @@
 /* filter_tile.h - internal. The blocks of conv2d_filter: sums for some kernel positions and channels stay in registers while
  * all positions of one example pass by, row by row; then they are added to the output.
  *
- * filter_tap takes one kernel position. filter_stream takes three adjacent kernel columns (and one or three kernel rows): an
- * input meets the gradients of up to three neighbouring outputs, which wait in registers, so that it is loaded once.
+ * filter_tap takes one kernel position. filter_stream takes three adjacent kernel columns (and one or three kernel rows):
+ * an input column meets the gradients of up to three neighbouring outputs, which wait in registers, so that it is loaded
+ * once. Gradients beside the row and inputs above or below the image are zeros there: the products are zeros, which
+ * change no sum but the sign of one that underflowed to -0, and that is lost when it is added to the output.
  */
 #ifndef LKS_KERNELS_SIMD_FILTER_TILE_H
 #define LKS_KERNELS_SIMD_FILTER_TILE_H
@@ -13,6 +15,7 @@
 typedef struct filter_tile {
     const lks_conv_attrs *a;
     const float *x, *d;     /* an example */
+    const float *zeros;     /* a row of x */
     float *out;             /* of the first kernel position and channel */
     int64_t x_pixel, x_row; /* floats */
     int64_t d_pixel, d_row;
@@ -42,50 +45,42 @@ LKS_INLINE void filter_load_d(const filter_shape *s, vf *d, const float *p, vmas
     for (int c = 0; c < s->C; c++) d[c] = filter_load(p + c * VF, s->d_vector, s->partial, m);
 }
 
-/* One input pixel times one gradient pixel. */
-LKS_INLINE void filter_fma(const filter_shape *s, vf *sum, const float *x, const vf *d, vmask m)
+/* Adds the sums of `taps` kernel positions (rows of three, or one) to the output, or puts them there. Out of line and general:
+ * once a block and example. */
+static void filter_store(const filter_tile *t, const filter_shape *s, int taps, const float *sums)
 {
-    LKS_UNROLL
-    for (int r = 0; r < s->R; r++) {
-        vf v = filter_load(x + r, s->x_vector, s->partial, m);
+    const vmask m = vf_first(t->last);
 
-        LKS_UNROLL
-        for (int c = 0; c < s->C; c++) sum[r * s->C + c] = vf_fma(v, d[c], sum[r * s->C + c]);
+    for (int i = 0; i < taps * s->R * s->C; i++, sums += VF) {
+        const int tap = i / (s->R * s->C), r = i / s->C % s->R, c = i % s->C;
+        float *o = t->out + tap / 3 * t->out_row + tap % 3 * t->out_col + r * t->out_depth + c * VF;
+
+        if (t->out_lane != 1)
+            for (int64_t l = 0; l < t->last; l++) o[l * t->out_lane] += sums[l];
+        else if (s->partial) vf_store_m(o, m, t->carry ? vf_load(sums) : vf_add(vf_load_m(o, m), vf_load(sums)));
+        else vf_store(o, t->carry ? vf_load(sums) : vf_add(vf_load(o), vf_load(sums)));
     }
 }
 
-LKS_INLINE void filter_store(const filter_tile *t, const filter_shape *s, const vf *sum, float *out, vmask m)
+/* Registers to memory for it; `sum` itself must not have its address taken. */
+LKS_INLINE void filter_put(const filter_tile *t, const filter_shape *s, const vf *sum, const int taps)
 {
-    LKS_UNROLL
-    for (int r = 0; r < s->R; r++) {
-        LKS_UNROLL
-        for (int c = 0; c < s->C; c++) {
-            float *o = out + r * t->out_depth + c * VF, lanes[VF];
+    float sums[12 * VF];
 
-            if (t->carry) {
-                if (s->partial) vf_store_m(o, m, sum[r * s->C + c]);
-                else vf_store(o, sum[r * s->C + c]);
-            } else if (!s->partial && t->out_lane == 1) {
-                vf_store(o, vf_add(vf_load(o), sum[r * s->C + c]));
-            } else if (t->out_lane == 1) {
-                vf_store_m(o, m, vf_add(vf_load_m(o, m), sum[r * s->C + c]));
-            } else {
-                vf_store(lanes, sum[r * s->C + c]);
-                for (int64_t i = 0; i < t->last; i++) o[i * t->out_lane] += lanes[i];
-            }
-        }
-    }
+    LKS_UNROLL
+    for (int i = 0; i < taps * s->R * s->C; i++) vf_store(sums + i * VF, sum[i]);
+    filter_store(t, s, taps, sums);
 }
 
 /* The first output (of n_out) whose tap is at an input >= 0, and the end of those with an input < n_in. */
-LKS_INLINE int64_t filter_begin(int64_t tap, int64_t before, int64_t stride)
+LKS_INLINE int64_t filter_begin(int64_t tap, int64_t stride)
 {
-    return before > tap ? (before - tap + stride - 1) / stride : 0;
+    return tap < 0 ? (stride - 1 - tap) / stride : 0;
 }
 
-LKS_INLINE int64_t filter_end(int64_t tap, int64_t before, int64_t stride, int64_t n_in, int64_t n_out)
+LKS_INLINE int64_t filter_end(int64_t tap, int64_t stride, int64_t n_in, int64_t n_out)
 {
-    int64_t room = n_in - 1 - tap + before, end = room < 0 ? 0 : room / stride + 1;
+    int64_t room = n_in - 1 - tap, end = room < 0 ? 0 : room / stride + 1;
 
     return end < n_out ? end : n_out;
 }
@@ -95,11 +90,10 @@ LKS_INLINE void filter_tap(const filter_tile *t, const int R, const int C, const
     const filter_shape s = { 1, 0, R, C, 0, 1, partial };
     const lks_conv_attrs *a = t->a;
     const int64_t row = t->k_row * a->dilation[0] - a->before[0], col = t->k_col * a->dilation[1] - a->before[1];
-    const int64_t i0 = filter_begin(row, 0, a->stride[0]), i1 = filter_end(row, 0, a->stride[0], a->in[0], a->out[0]);
-    const int64_t j0 = filter_begin(col, 0, a->stride[1]), j1 = filter_end(col, 0, a->stride[1], a->in[1], a->out[1]);
-    const int64_t x_step = a->stride[1] * t->x_pixel;
+    const int64_t i1 = filter_end(row, a->stride[0], a->in[0], a->out[0]);
+    const int64_t j0 = filter_begin(col, a->stride[1]), j1 = filter_end(col, a->stride[1], a->in[1], a->out[1]);
     const vmask m = vf_first(t->last);
-    vf sum[16], d[2];
+    vf sum[12], d[2];
 
     LKS_UNROLL
     for (int i = 0; i < R * C; i++) {
@@ -107,54 +101,37 @@ LKS_INLINE void filter_tap(const filter_tile *t, const int R, const int C, const
 
         sum[i] = !t->carry ? vf_zero() : partial ? vf_load_m(o, m) : vf_load(o);
     }
-    for (int64_t i = i0; i < i1; i++) {
+    for (int64_t i = filter_begin(row, a->stride[0]); i < i1; i++) {
         const float *x = t->x + (i * a->stride[0] + row) * t->x_row + (j0 * a->stride[1] + col) * t->x_pixel;
         const float *dp = t->d + i * t->d_row + j0 * t->d_pixel;
 
         for (int64_t j = j0; j < j1; j++) {
             filter_load_d(&s, d, dp, m);
-            filter_fma(&s, sum, x, d, m);
-            x += x_step;
+            LKS_UNROLL
+            for (int r = 0; r < R; r++) {
+                const vf v = vf_set(x[r]);
+
+                LKS_UNROLL
+                for (int c = 0; c < C; c++) sum[r * C + c] = vf_fma(v, d[c], sum[r * C + c]);
+            }
+            x += a->stride[1] * t->x_pixel;
             dp += t->d_pixel;
         }
     }
-    filter_store(t, &s, sum, t->out, m);
+    filter_put(t, &s, sum, 1);
 }
 
-/* Output (i, j) by the taps that are inside the input. */
-LKS_INLINE void filter_edge(const filter_tile *t, const filter_shape *s, vf *sum, int64_t i, int64_t j, vmask m)
-{
-    const lks_conv_attrs *a = t->a;
-    vf d[2];
-
-    filter_load_d(s, d, t->d + i * t->d_row + j * t->d_pixel, m);
-    LKS_UNROLL
-    for (int h = 0; h < s->rows; h++) {
-        int64_t row = i * a->stride[0] - a->before[0] + (t->k_row + h) * a->dilation[0];
-
-        if (row < 0 || row >= a->in[0]) continue;
-        LKS_UNROLL
-        for (int b = 0; b < 3; b++) {
-            int64_t col = j * s->stride - a->before[1] + b;
-
-            if (col < 0 || col >= a->in[1]) continue;
-            filter_fma(s, sum + (h * 3 + b) * s->R * s->C, t->x + row * t->x_row + col * t->x_pixel, d, m);
-        }
-    }
-}
-
-/* Where an input column stands to the waiting gradients: d[b] belongs to tap b; taps in [from, to) take part. */
-LKS_INLINE void filter_column(const filter_tile *t, const filter_shape *s, vf *sum, const float *x,
-                              int64_t x_kernel_row, const vf *d0, const vf *d1, const vf *d2, vmask m)
+/* An input column and the gradients d0, d1, d2 that its taps 0, 1, 2 belong to (NULL: no such output). */
+LKS_INLINE void filter_column(const filter_shape *s, vf *sum, const float *const *x, int64_t at, const vf *d0,
+                              const vf *d1, const vf *d2, vmask m)
 {
     const int size = s->R * s->C;
 
-    (void)t;
     LKS_UNROLL
     for (int h = 0; h < s->rows; h++) {
         LKS_UNROLL
         for (int r = 0; r < s->R; r++) {
-            vf v = filter_load(x + h * x_kernel_row + r, s->x_vector, s->partial, m);
+            vf v = filter_load(x[h] + at + r, s->x_vector, s->partial, m);
             vf *to = sum + h * 3 * size + r * s->C;
 
             LKS_UNROLL
@@ -167,46 +144,67 @@ LKS_INLINE void filter_column(const filter_tile *t, const filter_shape *s, vf *s
     }
 }
 
-/* Outputs [lo, hi) of a row, hi - lo >= 2, all of whose taps are inside; x: the first tap of output lo. */
-LKS_INLINE void filter_row(const filter_tile *t, const filter_shape *s, vf *sum, const float *x, const float *d,
-                           int64_t n, vmask m)
+/* The gradient of output j of a row, zeros outside. */
+LKS_INLINE void filter_output(const filter_tile *t, const filter_shape *s, vf *d, const float *row, int64_t j, vmask m)
 {
-    const int64_t row = t->a->dilation[0] * t->x_row, pixel = t->x_pixel;
+    if (j >= 0 && j < t->a->out[1]) {
+        filter_load_d(s, d, row + j * t->d_pixel, m);
+        return;
+    }
+    LKS_UNROLL
+    for (int c = 0; c < s->C; c++) d[c] = vf_zero();
+}
+
+/* All columns of one row of x (or of three): column q belongs to tap b of output (q + before - b) / stride. */
+LKS_INLINE void filter_row(const filter_tile *t, const filter_shape *s, vf *sum, const float *const *x, const float *d,
+                           vmask m)
+{
+    const int64_t before = t->a->before[1], n = t->a->in[1];
+    int64_t at = 0;
     vf a[2], b[2], c[2];
 
-    if (s->stride == 1) {
-        filter_load_d(s, b, d, m);
-        filter_column(t, s, sum, x, row, b, NULL, NULL, m);
-        filter_load_d(s, c, d += t->d_pixel, m);
-        filter_column(t, s, sum, x += pixel, row, c, b, NULL, m);
-        for (int64_t j = 2; j < n; j++) {
-            LKS_UNROLL
-            for (int i = 0; i < s->C; i++) a[i] = b[i], b[i] = c[i];
-            filter_load_d(s, c, d += t->d_pixel, m);
-            filter_column(t, s, sum, x += pixel, row, c, b, a, m);
-        }
-        filter_column(t, s, sum, x += pixel, row, NULL, c, b, m);
-        filter_column(t, s, sum, x + pixel, row, NULL, NULL, c, m);
-    } else {
-        filter_load_d(s, c, d, m);
-        filter_column(t, s, sum, x, row, c, NULL, NULL, m);
-        filter_column(t, s, sum, x += pixel, row, NULL, c, NULL, m);
-        for (int64_t j = 1; j < n; j++) {
-            LKS_UNROLL
-            for (int i = 0; i < s->C; i++) b[i] = c[i];
-            filter_load_d(s, c, d += t->d_pixel, m);
-            filter_column(t, s, sum, x += pixel, row, c, NULL, b, m);
-            filter_column(t, s, sum, x += pixel, row, NULL, c, NULL, m);
-        }
-        filter_column(t, s, sum, x + pixel, row, NULL, NULL, c, m);
+    filter_output(t, s, b, d, before - 2, m);
+    filter_output(t, s, c, d, before - 1, m);
+    for (int64_t q = 0; q < n; q++) {
+        LKS_UNROLL
+        for (int i = 0; i < s->C; i++) a[i] = b[i], b[i] = c[i];
+        filter_output(t, s, c, d, q + before, m);
+        filter_column(s, sum, x, at, c, b, a, m);
+        at += t->x_pixel;
     }
+}
+
+/* The same for stride 2: an even column (counted from the padding) belongs to taps 0 and 2, an odd one to tap 1. */
+LKS_INLINE void filter_row_2(const filter_tile *t, const filter_shape *s, vf *sum, const float *const *x,
+                             const float *d, vmask m)
+{
+    const int64_t before = t->a->before[1], n = t->a->in[1];
+    int64_t at = 0;
+    int64_t q = 0, j = (before + 1) / 2;
+    vf b[2], c[2];
+
+    filter_output(t, s, c, d, j - 1, m);
+    if (before % 2 != 0 && n > 0) filter_column(s, sum, x, 0, NULL, c, NULL, m), q = 1, at = t->x_pixel;
+    d += j * t->d_pixel;
+    for (; q + 2 <= n && j < t->a->out[1]; q += 2, j++) {
+        LKS_UNROLL
+        for (int i = 0; i < s->C; i++) b[i] = c[i];
+        filter_load_d(s, c, d, m);
+        filter_column(s, sum, x, at, c, NULL, b, m);
+        filter_column(s, sum, x, at + t->x_pixel, NULL, c, NULL, m);
+        at += 2 * t->x_pixel;
+        d += t->d_pixel;
+    }
+    if (q >= n) return;
+    LKS_UNROLL
+    for (int i = 0; i < s->C; i++) b[i] = c[i];
+    filter_output(t, s, c, d - j * t->d_pixel, j, m);
+    filter_column(s, sum, x, at, c, NULL, b, m);
 }
 
 LKS_INLINE void filter_stream(const filter_tile *t, const filter_shape *s)
 {
     const lks_conv_attrs *a = t->a;
-    const int64_t lo = filter_begin(0, a->before[1], s->stride);
-    const int64_t hi = filter_end(2, a->before[1], s->stride, a->in[1], a->out[1]);
     const vmask m = vf_first(t->last);
     vf sum[12];
 
@@ -214,26 +212,16 @@ LKS_INLINE void filter_stream(const filter_tile *t, const filter_shape *s)
     for (int i = 0; i < s->rows * 3 * s->R * s->C; i++) sum[i] = vf_zero();
     for (int64_t i = 0; i < a->out[0]; i++) {
         int64_t row = i * a->stride[0] - a->before[0] + t->k_row * a->dilation[0];
-        int64_t last_row = row + (s->rows - 1) * a->dilation[0];
-        const int64_t inner = row >= 0 && last_row < a->in[0] && hi - lo >= 2 ? lo : -1;
+        const float *x[3];
 
-        if (last_row < 0 || row >= a->in[0]) continue;
-        for (int64_t j = 0; j < a->out[1]; j++) {
-            if (j == inner) {
-                filter_row(t, s, sum, t->x + row * t->x_row + (lo * s->stride - a->before[1]) * t->x_pixel,
-                           t->d + i * t->d_row + lo * t->d_pixel, hi - lo, m);
-                j = hi;
-                if (j >= a->out[1]) break;
-            }
-            filter_edge(t, s, sum, i, j, m);
-        }
-    }
-    LKS_UNROLL
-    for (int h = 0; h < s->rows; h++) {
+        if (s->rows == 1 && (row < 0 || row >= a->in[0])) continue;
         LKS_UNROLL
-        for (int b = 0; b < 3; b++)
-            filter_store(t, s, sum + (h * 3 + b) * s->R * s->C, t->out + h * t->out_row + b * t->out_col, m);
+        for (int h = 0; h < s->rows; h++, row += a->dilation[0])
+            x[h] = row < 0 || row >= a->in[0] ? t->zeros : t->x + row * t->x_row;
+        if (s->stride == 1) filter_row(t, s, sum, x, t->d + i * t->d_row, m);
+        else filter_row_2(t, s, sum, x, t->d + i * t->d_row, m);
     }
+    filter_put(t, s, sum, s->rows * 3);
 }
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include "entries.h"
 
-enum { FEW_ROWS = 16 };
+enum { FEW_COLUMNS = 16 };
 
 static int64_t rows_of(const lks_type *type, int64_t n)
 {
@@ -13,49 +13,49 @@ static int64_t rows_of(const lks_type *type, int64_t n)
     return n;
 }
 
-/* y (rows, k) = d (rows, m) times w (k, m) transposed, m small: lanes run over k. The numbers of d come spread over whole
- * vectors, so that a multiply-add takes them from memory. */
-LKS_INLINE void transposed_block(int64_t m, const float *spread, const vf *columns, float *y, int64_t k, const int rows)
+/* y (rows, k) = d (rows, m) times w (k, m) transposed, m small: lanes run over k, two vectors at once. columns: [m][2]. */
+LKS_INLINE void transposed_block(int64_t m, const float *d, const vf *columns, float *y, int64_t k, const int rows)
 {
     vf sum[8];
 
     LKS_UNROLL
-    for (int i = 0; i < rows; i++) sum[i] = vf_zero();
+    for (int i = 0; i < rows * 2; i++) sum[i] = vf_zero();
     for (int64_t j = 0; j < m; j++) {
         LKS_UNROLL
-        for (int i = 0; i < rows; i++) sum[i] = vf_fma(vf_load(spread + (i * m + j) * VF), columns[j], sum[i]);
+        for (int i = 0; i < rows; i++) {
+            const vf v = vf_set(d[i * m + j]);
+
+            sum[2 * i] = vf_fma(v, columns[2 * j], sum[2 * i]);
+            sum[2 * i + 1] = vf_fma(v, columns[2 * j + 1], sum[2 * i + 1]);
+        }
     }
     LKS_UNROLL
-    for (int i = 0; i < rows; i++) vf_store(y + i * k, sum[i]);
-}
-
-static void transposed_rows(int64_t rows, int64_t k, int64_t m, const float *spread, const float *w, float *y)
-{
-    for (int64_t first = 0; first < k; first += VF) {
-        const int64_t at = first + VF <= k ? first : k - VF;
-        vf columns[FEW_ROWS];
-        int64_t i = 0;
-
-        for (int64_t j = 0; j < m; j += 4) {
-            const int64_t from = j + 4 <= m ? j : m - 4;
-
-            vf_load_columns(w + at * m + from, m, columns + from);
-        }
-        for (; i + 8 <= rows; i += 8) transposed_block(m, spread + i * m * VF, columns, y + i * k + at, k, 8);
-        for (; i + 4 <= rows; i += 4) transposed_block(m, spread + i * m * VF, columns, y + i * k + at, k, 4);
-        for (; i < rows; i++) transposed_block(m, spread + i * m * VF, columns, y + i * k + at, k, 1);
+    for (int i = 0; i < rows; i++) {
+        vf_store(y + i * k, sum[2 * i]);
+        vf_store(y + i * k + VF, sum[2 * i + 1]);
     }
 }
 
 static void transposed_few(int64_t rows, int64_t k, int64_t m, const float *d, const float *w, float *y)
 {
-    float spread[FEW_ROWS * 16 * VF];
+    for (int64_t first = 0; first < k; first += 2 * VF) {
+        const int64_t at = first + 2 * VF <= k ? first : k - 2 * VF; /* the last ones twice */
+        vf columns[2 * FEW_COLUMNS];
+        int64_t i = 0;
 
-    for (int64_t i = 0; i < rows; i += FEW_ROWS) {
-        const int64_t n = rows - i < FEW_ROWS ? rows - i : FEW_ROWS;
+        for (int64_t j = 0; j < m; j += 4) {
+            const int64_t from = j + 4 <= m ? j : m - 4;
 
-        for (int64_t j = 0; j < n * m; j++) vf_store(spread + j * VF, vf_set(d[i * m + j]));
-        transposed_rows(n, k, m, spread, w, y + i * k);
+            for (int h = 0; h < 2; h++) {
+                vf c[4];
+
+                vf_load_columns(w + (at + h * VF) * m + from, m, c);
+                LKS_UNROLL
+                for (int l = 0; l < 4; l++) columns[2 * (from + l) + h] = c[l];
+            }
+        }
+        for (; i + 4 <= rows; i += 4) transposed_block(m, d + i * m, columns, y + i * k + at, k, 4);
+        for (; i < rows; i++) transposed_block(m, d + i * m, columns, y + i * k + at, k, 1);
     }
 }
 
@@ -67,7 +67,7 @@ void SIMD(matmul)(const lks_op_call *call)
     const float *a = call->in[0], *w = call->in[1];
 
     if (!transposed && m < 16) SIMD(matmul_few)(rows, k, m, a, w, call->out);
-    else if (transposed && m >= 4 && m <= 16 && k >= VF) transposed_few(rows, k, m, a, w, call->out);
+    else if (transposed && m >= 4 && m <= FEW_COLUMNS && k >= 2 * VF) transposed_few(rows, k, m, a, w, call->out);
     else SIMD(conv_dense)(rows, k, m, transposed, a, w, call->out, call->scratch);
 }
 

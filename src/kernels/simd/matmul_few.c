@@ -7,7 +7,7 @@
 #include "entries.h"
 #include "ops/scalar_math.h"
 
-enum { FEW_RUN = 64, FEW_ROWS = 4 }; /* numbers of a run at most; rows of x at once */
+enum { FEW_RUN = 64, FEW_ROWS = 16 }; /* numbers of a run at most; rows of x in a block */
 
 typedef struct few {
     int64_t k, m, end; /* end: multiple of 4; later k are done one by one */
@@ -17,7 +17,7 @@ typedef struct few {
     int32_t index[FEW_RUN]; /* of a lane: which of four numbers */
 } few;
 
-/* V vectors of the run from the first, E rows. */
+/* V vectors of the run from the first, E rows, k in [0, end) of a and w: added to the lanes. */
 LKS_INLINE void few_sums(const few *f, const int V, const int E)
 {
     const float *w = f->w + f->first * VF, *a = f->a;
@@ -28,9 +28,12 @@ LKS_INLINE void few_sums(const few *f, const int V, const int E)
     LKS_UNROLL
     for (int v = 0; v < V; v++) index[v] = vi_load(f->index + (f->first + v) * VF);
     LKS_UNROLL
-    for (int i = 0; i < E * V; i++) sum[i] = vf_zero();
+    for (int e = 0; e < E; e++) {
+        LKS_UNROLL
+        for (int v = 0; v < V; v++) sum[e * V + v] = vf_load(lanes + e * FEW_RUN + v * VF);
+    }
     for (int64_t k = 0; k < f->end; k += 4) {
-        vf quad[FEW_ROWS];
+        vf quad[4];
 
         LKS_UNROLL
         for (int e = 0; e < E; e++) quad[e] = vf_quad(a + k + e * f->k);
@@ -81,126 +84,129 @@ static const struct {
     [7] = { 1, sums_7_1, sums_7_1 }, [8] = { 1, sums_8_1, sums_8_1 },
 };
 
-static void few_finish(const few *f, float *lanes, const float *a, float *y)
+/* Rows [0, rows), at most FEW_ROWS, over one chunk. */
+static void few_chunk(few *f, const float *a, float *lanes, int64_t rows)
 {
-    for (int64_t k = f->end; k < f->k; k++) {
-        float *lane = lanes + k % 4 * f->m;
+    const int vectors = (int)(4 * f->m + VF - 1) / VF;
 
-        for (int64_t j = 0; j < f->m; j++) lane[j] = lks__fma_f(a[k], f->w[k * f->m + j], lane[j]);
+    for (f->first = 0; f->first < vectors; f->first += 8) {
+        const int V = vectors - f->first < 8 ? vectors - f->first : 8, together = few_of[V].rows;
+        int64_t i = 0;
+
+        for (; i + together <= rows; i += together) {
+            f->a = a + i * f->k;
+            f->lanes = lanes + i * FEW_RUN;
+            few_of[V].rows_fn(f);
+        }
+        for (; i < rows; i++) {
+            f->a = a + i * f->k;
+            f->lanes = lanes + i * FEW_RUN;
+            few_of[V].one(f);
+        }
     }
-    for (int64_t j = 0; j < f->m; j++)
-        y[j] = (lanes[j] + lanes[2 * f->m + j]) + (lanes[f->m + j] + lanes[3 * f->m + j]);
+}
+
+static void few_finish(const few *f, int64_t end, const float *w, float *lanes, const float *a, float *y)
+{
+    const int64_t m = f->m;
+
+    for (int64_t k = end; k < f->k; k++) {
+        float *lane = lanes + k % 4 * m;
+
+        for (int64_t j = 0; j < m; j++) lane[j] = lks__fma_f(a[k], w[k * m + j], lane[j]);
+    }
+    for (int64_t j = 0; j < m; j++) y[j] = (lanes[j] + lanes[2 * m + j]) + (lanes[m + j] + lanes[3 * m + j]);
+}
+
+static void few_indices(few *f)
+{
+    for (int i = 0; i < FEW_RUN; i++) f->index[i] = i < 4 * f->m ? (int32_t)(i / f->m) : 0;
+}
+
+/* A part of the matrix that stays in L1 while all rows of a block meet it. */
+static int64_t few_chunk_length(int64_t m)
+{
+    return 3072 / m / 4 * 4;
 }
 
 void SIMD(matmul_few)(int64_t rows, int64_t k, int64_t m, const float *a, const float *w, float *y)
 {
     float lanes[FEW_ROWS * FEW_RUN];
-    few f = { .k = k, .m = m, .end = k / 4 * 4, .w = w, .lanes = lanes };
-    const int vectors = (int)(4 * m + VF - 1) / VF;
-    int together;
+    few f = { .k = k, .m = m };
+    const int64_t vectors = (4 * m + VF - 1) / VF, chunk = few_chunk_length(m);
+    int64_t end = k / 4 * 4;
 
-    for (int i = 0; i < FEW_RUN; i++) f.index[i] = i < 4 * m ? (int32_t)(i / m) : 0;
-    while (f.end > 0 && (f.end - 4) * m + vectors * VF > k * m) f.end -= 4; /* its last vector would pass the end */
-    for (int64_t i = 0; i < rows; i += together) {
-        together = few_of[vectors < 8 ? vectors : 8].rows;
-        if (rows - i < together) together = 1;
-        f.a = a + i * k;
-        for (f.first = 0; f.first < vectors; f.first += 8) {
-            const int V = vectors - f.first < 8 ? vectors - f.first : 8;
+    few_indices(&f);
+    while (end > 0 && (end - 4) * m + vectors * VF > k * m) end -= 4; /* its last vector would pass the end */
+    for (int64_t i = 0; i < rows; i += FEW_ROWS) {
+        const int64_t n = rows - i < FEW_ROWS ? rows - i : FEW_ROWS;
 
-            if (together == 1) few_of[V].one(&f);
-            for (int e = 0; together > 1 && e < together; e += few_of[V].rows) {
-                f.a = a + (i + e) * k;
-                f.lanes = lanes + e * FEW_RUN;
-                few_of[V].rows_fn(&f);
-            }
-            f.a = a + i * k;
-            f.lanes = lanes;
+        memset(lanes, 0, sizeof lanes);
+        for (int64_t first = 0; first < end; first += chunk) {
+            f.end = end - first < chunk ? end - first : chunk;
+            f.w = w + first * m;
+            few_chunk(&f, a + i * k + first, lanes, n);
         }
-        for (int e = 0; e < together; e++) few_finish(&f, lanes + e * FEW_RUN, a + (i + e) * k, y + (i + e) * m);
+        for (int64_t e = 0; e < n; e++) few_finish(&f, end, w, lanes + e * FEW_RUN, a + (i + e) * k, y + (i + e) * m);
     }
 }
 
 /* ---- the gradient for the matrix: w[k][m] += a[row][k] d[row][m], rows in order ---- */
 
-/* Rows' products for k in [0, end): d[e][lane] is repeated over the run. */
-LKS_INLINE void few_outer(const few *f, float *w, const float *d, const int V, const int E)
+/* The products of E rows for k in [0, end) and vector f->first of the run. uniform: all its lanes take number `which` of the
+ * four. d: E vectors. */
+LKS_INLINE void few_outer(const few *f, float *w, const float *d, int which, const int E, const bool uniform,
+                          const bool masked)
 {
-    vindex index[8];
-    vf pattern[16];
-    const vmask last = vf_first(4 * f->m - (f->first + V - 1) * VF);
-    const int whole = 4 * f->m >= (f->first + V) * VF;
+    const vindex index = vi_load(f->index + f->first * VF);
+    const vmask last = vf_first(4 * f->m - f->first * VF);
+    vf pattern[4];
 
     w += f->first * VF;
     LKS_UNROLL
-    for (int v = 0; v < V; v++) {
-        index[v] = vi_load(f->index + (f->first + v) * VF);
-        LKS_UNROLL
-        for (int e = 0; e < E; e++) pattern[e * V + v] = vf_load(d + e * FEW_RUN + (f->first + v) * VF);
-    }
+    for (int e = 0; e < E; e++) pattern[e] = vf_load(d + e * VF);
     for (int64_t k = 0; k < f->end; k += 4) {
-        vf quad[2];
+        vf v = masked ? vf_load_m(w, last) : vf_load(w);
 
         LKS_UNROLL
-        for (int e = 0; e < E; e++) quad[e] = vf_quad(f->a + k + e * f->k);
-        LKS_UNROLL
-        for (int v = 0; v < V; v++) {
-            const int masked = v == V - 1 && !whole;
-            vf wv = masked ? vf_load_m(w + v * VF, last) : vf_load(w + v * VF);
+        for (int e = 0; e < E; e++) {
+            const float *a = f->a + k + e * f->k;
 
-            LKS_UNROLL
-            for (int e = 0; e < E; e++) wv = vf_fma(vf_spread(quad[e], index[v]), pattern[e * V + v], wv);
-            if (masked) vf_store_m(w + v * VF, last, wv);
-            else vf_store(w + v * VF, wv);
+            v = vf_fma(uniform ? vf_set(a[which]) : vf_spread(vf_quad(a), index), pattern[e], v);
         }
+        if (masked) vf_store_m(w, last, v);
+        else vf_store(w, v);
         w += 4 * f->m;
     }
 }
 
-typedef void (*outer_fn)(const few *f, float *w, const float *d);
-
-#define FEW_OUTER(V, E)                                                 \
-    static void outer_##V##_##E(const few *f, float *w, const float *d) \
-    {                                                                   \
-        few_outer(f, w, d, V, E);                                       \
-    }
-FEW_OUTER(1, 1)
-FEW_OUTER(2, 1)
-FEW_OUTER(3, 1)
-FEW_OUTER(4, 1)
-FEW_OUTER(5, 1)
-FEW_OUTER(6, 1)
-FEW_OUTER(7, 1)
-FEW_OUTER(8, 1)
-FEW_OUTER(1, 2)
-FEW_OUTER(2, 2)
-FEW_OUTER(3, 2)
-FEW_OUTER(4, 2)
-FEW_OUTER(5, 2)
-FEW_OUTER(6, 2)
-FEW_OUTER(7, 2)
-FEW_OUTER(8, 2)
-
-static const outer_fn outer_of[9][2] = {
-    [1] = { outer_1_1, outer_1_2 }, [2] = { outer_2_1, outer_2_2 }, [3] = { outer_3_1, outer_3_2 },
-    [4] = { outer_4_1, outer_4_2 }, [5] = { outer_5_1, outer_5_2 }, [6] = { outer_6_1, outer_6_2 },
-    [7] = { outer_7_1, outer_7_2 }, [8] = { outer_8_1, outer_8_2 },
-};
-
-/* Rows [0, rows), at most two, for `length` rows of w from `k`. */
-static void few_outer_rows(few *f, int rows, float *w, int64_t k, int64_t length, const float *a, const float *d)
+LKS_INLINE void few_outer_vector(const few *f, float *w, const float *d, const int E)
 {
-    float pattern[2 * FEW_RUN];
+    const int32_t *index = f->index + f->first * VF;
+
+    if (4 * f->m < (f->first + 1) * VF) few_outer(f, w, d, 0, E, false, true);
+    else if (index[0] == index[VF - 1]) few_outer(f, w, d, index[0], E, true, false);
+    else few_outer(f, w, d, 0, E, false, false);
+}
+
+/* Rows [0, rows), at most four, for `length` rows of w from `k`. */
+static void few_outer_rows(few *f, int64_t rows, float *w, int64_t k, int64_t length, const float *a, const float *d)
+{
     const int vectors = (int)(4 * f->m + VF - 1) / VF;
 
-    for (int e = 0; e < rows; e++)
-        for (int i = 0; i < FEW_RUN; i++) pattern[e * FEW_RUN + i] = i < 4 * f->m ? d[e * f->m + i % f->m] : 0.0f;
     f->a = a + k;
     f->end = length / 4 * 4;
-    for (f->first = 0; f->first < vectors; f->first += 8)
-        outer_of[vectors - f->first < 8 ? vectors - f->first : 8][rows - 1](f, w + k * f->m, pattern);
+    for (f->first = 0; f->first < vectors; f->first++) {
+        float pattern[4 * VF];
+
+        for (int64_t e = 0; e < rows; e++)
+            for (int i = 0; i < VF; i++) pattern[e * VF + i] = d[e * f->m + (f->first * VF + i) % f->m];
+        if (rows == 4) few_outer_vector(f, w + k * f->m, pattern, 4);
+        else if (rows == 2) few_outer_vector(f, w + k * f->m, pattern, 2);
+        else few_outer_vector(f, w + k * f->m, pattern, 1);
+    }
     for (int64_t i = k + f->end; i < k + length; i++)
-        for (int e = 0; e < rows; e++)
+        for (int64_t e = 0; e < rows; e++)
             for (int64_t j = 0; j < f->m; j++)
                 w[i * f->m + j] = lks__fma_f(a[e * f->k + i], d[e * f->m + j], w[i * f->m + j]);
 }
@@ -208,11 +214,12 @@ static void few_outer_rows(few *f, int rows, float *w, int64_t k, int64_t length
 void SIMD(matmul_filter_few)(int64_t rows, int64_t k, int64_t m, const float *a, const float *d, float *w)
 {
     few f = { .k = k, .m = m };
-    const int64_t chunk = 4096 / m / 4 * 4; /* rows of w that stay in L1 */
+    const int64_t chunk = few_chunk_length(m);
 
-    for (int i = 0; i < FEW_RUN; i++) f.index[i] = i < 4 * m ? (int32_t)(i / m) : 0;
+    few_indices(&f);
     for (int64_t first = 0; first < k; first += chunk)
-        for (int64_t i = 0; i < rows; i += 2)
-            few_outer_rows(&f, rows - i < 2 ? 1 : 2, w, first, k - first < chunk ? k - first : chunk, a + i * k,
-                           d + i * m);
+        for (int64_t i = 0, n; i < rows; i += n) {
+            n = rows - i >= 4 ? 4 : rows - i >= 2 ? 2 : 1;
+            few_outer_rows(&f, n, w, first, k - first < chunk ? k - first : chunk, a + i * k, d + i * m);
+        }
 }

@@ -41,6 +41,31 @@
 
 enum { VP = 16 / VF };
 
+#if !defined(LKS_SIMD_JOINS_ROWS)
+/* Sums of VF rows of 16 lanes: + 8, + 4, + 2, + 1. */
+LKS_INLINE vf vf_join_rows(const float *p)
+{
+    vf r[VF];
+
+    LKS_UNROLL
+    for (int i = 0; i < VF; i++) {
+        vf part[VP];
+
+        LKS_UNROLL
+        for (int k = 0; k < VP; k++) part[k] = vf_load(p + i * 16 + k * VF);
+        LKS_UNROLL
+        for (int half = VP / 2; half > 0; half /= 2)
+            for (int k = 0; k < half; k++) part[k] = vf_add(part[k], part[k + half]);
+        r[i] = part[0];
+    }
+    vf_transpose(r);
+    LKS_UNROLL
+    for (int half = VF / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; i++) r[i] = vf_add(r[i], r[i + half]);
+    return r[0];
+}
+#endif
+
 /* The first n lanes, out of line: for the ends of long loops. */
 static __attribute__((noinline, unused)) void vf_store_part(float *p, int64_t n, vf v)
 {

@@ -2,6 +2,7 @@
 #include <immintrin.h>
 
 #define V_REGISTERS_32 0
+#define LKS_SIMD_JOINS_ROWS 1
 enum { VF = 8 };
 typedef __m256 vf;
 typedef struct vmask {
@@ -139,4 +140,24 @@ LKS_INLINE void vf_load_columns(const float *p, int64_t stride, vf out[4])
     out[1] = _mm256_shuffle_ps(a, b, 0xee);
     out[2] = _mm256_shuffle_ps(c, d, 0x44);
     out[3] = _mm256_shuffle_ps(c, d, 0xee);
+}
+
+/* Numbers 0 to 3 of a row and of the fourth row after it; rows of 16. */
+LKS_INLINE __m256 vf_quarters(const float *p)
+{
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + 64), 1);
+}
+
+/* Sums of VF rows of 16 lanes: + 8, + 4, + 2, + 1. */
+LKS_INLINE vf vf_join_rows(const float *p)
+{
+    vf s[4], a, b;
+
+    LKS_UNROLL
+    for (int i = 0; i < 4; i++)
+        s[i] = _mm256_add_ps(_mm256_add_ps(vf_quarters(p + 16 * i), vf_quarters(p + 16 * i + 8)),
+                             _mm256_add_ps(vf_quarters(p + 16 * i + 4), vf_quarters(p + 16 * i + 12)));
+    a = _mm256_add_ps(_mm256_shuffle_ps(s[0], s[1], 0x44), _mm256_shuffle_ps(s[0], s[1], 0xee));
+    b = _mm256_add_ps(_mm256_shuffle_ps(s[2], s[3], 0x44), _mm256_shuffle_ps(s[2], s[3], 0xee));
+    return _mm256_add_ps(_mm256_shuffle_ps(a, b, 0x88), _mm256_shuffle_ps(a, b, 0xdd));
 }

@@ -83,11 +83,12 @@ static bool wide_conv2d_filter(const void *attrs, int n_in, const lks_type *cons
 static const lks_kernel table[] = {
     { &lks__op_conv2d, NAME("conv2d"), wide_conv2d, SIMD(conv2d_scratch), SIMD(conv2d) },
     { &lks__op_conv2d_input, NAME("conv2d_input"), wide_conv2d_input, SIMD(conv2d_scratch), SIMD(conv2d_input) },
-    { &lks__op_conv2d_filter, NAME("conv2d_filter"), wide_conv2d_filter, NULL, SIMD(conv2d_filter) },
+    { &lks__op_conv2d_filter, NAME("conv2d_filter"), wide_conv2d_filter, SIMD(conv2d_filter_scratch),
+      SIMD(conv2d_filter) },
 #if defined(__AVX512F__)
     { &lks__op_conv2d, "conv2d/avx2", NULL, SIMD(conv2d_scratch), lks__conv2d_avx2 },
     { &lks__op_conv2d_input, "conv2d_input/avx2", NULL, SIMD(conv2d_scratch), lks__conv2d_input_avx2 },
-    { &lks__op_conv2d_filter, "conv2d_filter/avx2", NULL, NULL, lks__conv2d_filter_avx2 },
+    { &lks__op_conv2d_filter, "conv2d_filter/avx2", NULL, SIMD(conv2d_filter_scratch), lks__conv2d_filter_avx2 },
 #endif
     { &lks__op_matmul, NAME("matmul"), NULL, SIMD(matmul_scratch), SIMD(matmul) },
     { &lks__op_matmul_filter, NAME("matmul_filter"), NULL, NULL, SIMD(matmul_filter) },
