@@ -26,7 +26,7 @@ static int measure(const cli_options *given, const cli_program *p, result *out)
     code = cli_train(&training, &trained);
     cli_close_set(&set);
     if (code != CLI_OK) return code;
-    if (lks_model_plan(p->model, p->batch_size, given->threads, &out->plan) != LKS_OK) code = cli_library_failed();
+    if (lks_model_last_plan(p->model, &out->plan) != LKS_OK) code = cli_library_failed();
     out->epoch_s = cli_median_epoch(trained.history);
     out->n_epochs = lks_history_epochs(trained.history);
     for (size_t i = 0; i < out->n_epochs && i < 64; i++) out->epochs[i] = lks_history_seconds(trained.history, i);

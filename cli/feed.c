@@ -1,4 +1,4 @@
-/* feed.c - a set as what fit and evaluate take: a dataset of batches for pictures, arrays for the rest. */
+/* feed.c - a set as what fit and evaluate take: arrays, or the first tutorial's pipeline of pictures. */
 #include "program.h"
 
 /* (x) -> (x, x): the answer of an autoencoder is its input. Nothing is copied. */
@@ -31,26 +31,17 @@ static lks_dataset *slices(const cli_set *set)
     return lks_from_tensor_slices(set->x, set->y);
 }
 
-static lks_dataset *prepare(const cli_set *set, lks_dataset *data, int64_t parallel)
+static lks_dataset *prepare(const cli_set *set, lks_dataset *data)
 {
     if (set->targets == CLI_ONE_HOT)
-        return lks_map(data, lks_cast_rescale_onehot, .depth = set->classes, .num_parallel_calls = parallel);
-    data = lks_map(data, lks_cast_rescale, .num_parallel_calls = parallel);
+        return lks_map(data, lks_cast_rescale_onehot, .depth = set->classes, .num_parallel_calls = LKS_AUTOTUNE);
+    data = lks_map(data, lks_cast_rescale, .num_parallel_calls = LKS_AUTOTUNE);
     return set->targets == CLI_INPUT ? lks_map(data, input_is_target) : data;
-}
-
-lks_dataset *cli_set_batches(const cli_set *set, int64_t batch_size, bool shuffle, int64_t seed)
-{
-    lks_dataset *data = slices(set);
-
-    if (shuffle) data = lks_shuffle(data, LKS_UNKNOWN_CARDINALITY, .seed = seed);
-    data = lks_batch(data, batch_size);
-    return lks_prefetch(prepare(set, data, 0), LKS_AUTOTUNE);
 }
 
 lks_dataset *cli_set_pipeline(const cli_set *set, int64_t batch_size, int64_t epochs, int64_t seed)
 {
-    lks_dataset *data = prepare(set, slices(set), LKS_AUTOTUNE);
+    lks_dataset *data = prepare(set, slices(set));
 
     data = lks_shuffle(data, 256, .seed = seed);
     data = lks_batch(data, batch_size);

@@ -25,7 +25,7 @@ static int check_options(const cli_options *o)
     return o->save != NULL ? check_save(o->save) : CLI_OK;
 }
 
-static int print_line(const cli_options *o, const cli_program *p, const cli_trained *t, const char *digest)
+static int print_line(const cli_program *p, const cli_trained *t, const char *digest)
 {
     size_t epochs = lks_history_epochs(t->history);
     double *seconds = calloc(epochs + 1, sizeof *seconds), median = cli_median_epoch(t->history);
@@ -44,7 +44,7 @@ static int print_line(const cli_options *o, const cli_program *p, const cli_trai
         if (values != NULL && n > 0) cli_line_number(&line, key, values[n - 1]);
     }
     cli_line_number(&line, "images_per_s", median > 0 ? (double)t->examples / median : 0);
-    code = cli_line_plan(&line, p, o);
+    code = cli_line_ran(&line, p);
     if (code != CLI_OK) return code;
     cli_line_string(&line, "digest", digest);
     cli_line_number(&line, "peak_rss_mb", cli_peak_rss_mb());
@@ -64,7 +64,7 @@ static int finish(const cli_options *o, const cli_program *p, const cli_trained 
     if (!o->digest && !o->json) return CLI_OK;
     if (lks_model_digest(p->model, digest) != LKS_OK) return cli_library_failed();
     if (o->digest) cli_say("digest %s\n", digest);
-    return o->json ? print_line(o, p, t, digest) : CLI_OK;
+    return o->json ? print_line(p, t, digest) : CLI_OK;
 }
 
 static int train(const cli_options *o, const cli_program *p, const cli_set *train_set, const cli_set *test_set)

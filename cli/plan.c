@@ -21,7 +21,7 @@ static void print_bytes(const char *name, int64_t bytes)
     printf("  %-28s %10.2f MB\n", name, (double)bytes / (1 << 20));
 }
 
-static void print_memory(const lks_plan *plan)
+static void print_memory(const lks_plan *plan, bool with_data)
 {
     puts("Memory of a worker");
     print_bytes("weights", plan->weights_bytes);
@@ -30,11 +30,11 @@ static void print_memory(const lks_plan *plan)
     print_bytes("activations", plan->activation_bytes);
     print_bytes("scratch", plan->scratch_bytes);
     print_bytes("together", plan->total_bytes);
-    print_bytes("program and libraries", plan->process_bytes);
-    print_bytes("peak, without the data", plan->process_bytes + plan->total_bytes);
+    print_bytes(with_data ? "program, libraries, data" : "program and libraries", plan->process_bytes);
+    print_bytes(with_data ? "peak" : "peak, without the data", plan->process_bytes + plan->total_bytes);
 }
 
-static void print_plan(const cli_program *p, const lks_plan *plan)
+static void print_plan(const cli_program *p, const lks_plan *plan, bool with_data)
 {
     char a[32], b[32], c[32];
 
@@ -48,7 +48,7 @@ static void print_plan(const cli_program *p, const lks_plan *plan)
     printf("  %-28s %lld virtual shards, %lld phase%s, slices of %lld example%s\n", "order of work",
            (long long)plan->virtual_shards, (long long)plan->phases, plan->phases == 1 ? "" : "s",
            (long long)plan->slice, plan->slice == 1 ? "" : "s");
-    print_memory(plan);
+    print_memory(plan, with_data);
 }
 
 static void print_line(const cli_program *p, const lks_plan *plan)
@@ -83,19 +83,27 @@ static void print_line(const cli_program *p, const lks_plan *plan)
 static int run(const cli_options *o)
 {
     cli_program p;
+    cli_set set = { 0 };
     lks_plan plan;
     int code = cli_open_program("plan", o, &p);
 
     if (code != CLI_OK) return code;
+    if (o->data != NULL) code = cli_open_set("plan", o, &p, "train", &set);
+    if (code != CLI_OK) {
+        cli_close_program(&p);
+        return code;
+    }
     if (lks_model_plan(p.model, p.batch_size, o->threads, &plan) != LKS_OK) code = cli_library_failed();
     else if (o->json) print_line(&p, &plan);
-    else print_plan(&p, &plan);
+    else print_plan(&p, &plan, o->data != NULL);
+    cli_close_set(&set);
     cli_close_program(&p);
     return code;
 }
 
 static const cli_option options[] = {
     CLI_MODEL_OPTION,
+    { "--data", CLI_STRING, CLI_FIELD(data), "DATA", "count these data's memory too: as in fit" },
     CLI_BATCH_OPTION("examples a step (default: the builtin's, else 32)"),
     { "--optimizer", CLI_STRING, CLI_FIELD(optimizer), "NAME", "as in fit" },
     { "--loss", CLI_STRING, CLI_FIELD(loss), "NAME", "as in fit" },

@@ -51,8 +51,6 @@ int64_t cli_set_size(const cli_set *set);
 /* The last `share` of the set's examples become *tail. */
 int cli_split_set(cli_set *set, double share, cli_set *tail);
 
-/* pixels: the set as a dataset of batches, shuffled whole or not at all. NULL: no memory. */
-lks_dataset *cli_set_batches(const cli_set *set, int64_t batch_size, bool shuffle, int64_t seed);
 /* The first tutorial's pipeline, stage by stage: map, shuffle(256), batch, repeat, prefetch. */
 lks_dataset *cli_set_pipeline(const cli_set *set, int64_t batch_size, int64_t epochs, int64_t seed);
 /* The set as arrays; pictures stay bytes, and the step divides them. */
@@ -83,7 +81,7 @@ typedef struct cli_trained {
 int cli_train(const cli_training *training, cli_trained *out);
 /* Median seconds of the epochs after the first (or of the only one). */
 double cli_median_epoch(const lks_history *history);
-/* Adds threads, instruction set, slices, shards and replicas, as the plan for this batch has them. */
-int cli_line_plan(cli_line *line, const cli_program *program, const cli_options *options);
+/* Adds threads, instruction set, slices, shards and replicas as they really ran. */
+int cli_line_ran(cli_line *line, const cli_program *program);
 
 #endif

@@ -39,32 +39,23 @@ static lks_status test_step_begins(void *user, lks_model *model, int64_t step)
     return stop_if_interrupted();
 }
 
-/* As the first tutorial feeds its pictures. */
-static lks_status fit_pipeline(const cli_training *t, const lks_fit_options *options)
+static lks_status fit(const cli_training *t, lks_fit_options *o)
 {
-    int64_t batch = t->program->batch_size;
-    lks_fit_options o = *options;
-    lks_status status;
-
-    if (t->test != NULL) o.validation_data = cli_set_batches(t->test, batch, false, 0);
-    if (o.steps_per_epoch == 0) o.steps_per_epoch = cli_set_size(t->train) / batch;
-    status = lks_fit_with(t->program->model, cli_set_pipeline(t->train, batch, t->epochs, t->seed), &o);
-    lks_dataset_release(o.validation_data);
-    return status;
-}
-
-static lks_status fit_arrays(const cli_training *t, const lks_fit_options *options)
-{
+    const int64_t batch = t->program->batch_size;
     lks_arrays train = cli_set_arrays(t->train), test = { 0 };
-    lks_fit_options o = *options;
 
     if (t->test != NULL) {
         test = cli_set_arrays(t->test);
-        o.validation_arrays = &test;
+        o->validation_arrays = &test;
+        o->validation_batch_size = batch;
     }
-    o.batch_size = t->program->batch_size;
-    o.shuffle = t->shuffle ? LKS_TRUE : LKS_FALSE;
-    return lks_fit_arrays_with(t->program->model, &train, &o);
+    if (t->pipeline) {
+        if (o->steps_per_epoch == 0) o->steps_per_epoch = cli_set_size(t->train) / batch;
+        return lks_fit_with(t->program->model, cli_set_pipeline(t->train, batch, t->epochs, t->seed), o);
+    }
+    o->batch_size = batch;
+    o->shuffle = t->shuffle ? LKS_TRUE : LKS_FALSE;
+    return lks_fit_arrays_with(t->program->model, &train, o);
 }
 
 int cli_train(const cli_training *t, cli_trained *out)
@@ -84,7 +75,7 @@ int cli_train(const cli_training *t, cli_trained *out)
                                 .callbacks = &callback,
                                 .n_callbacks = 1,
                                 .history = &trained.history };
-    lks_status status = t->pipeline ? fit_pipeline(t, &options) : fit_arrays(t, &options);
+    lks_status status = fit(t, &options);
 
     if (status != LKS_OK) {
         lks_history_release(trained.history);
@@ -117,11 +108,11 @@ double cli_median_epoch(const lks_history *history)
     return seconds[count / 2];
 }
 
-int cli_line_plan(cli_line *line, const cli_program *p, const cli_options *o)
+int cli_line_ran(cli_line *line, const cli_program *p)
 {
     lks_plan plan;
 
-    if (lks_model_plan(p->model, p->batch_size, o->threads, &plan) != LKS_OK) return cli_library_failed();
+    if (lks_model_last_plan(p->model, &plan) != LKS_OK) return cli_library_failed();
     cli_line_int(line, "batch_size", p->batch_size);
     cli_line_int(line, "threads", plan.threads);
     cli_line_string(line, "isa", plan.isa);
