@@ -241,7 +241,7 @@ static lks_status check_one(lks_h5_file *f, unsigned type, lks_h5_bytes b, heade
 
 static lks_status check_block(lks_h5_file *f, lks_h5_bytes b, header *h)
 {
-    while (b.end - b.at >= 8 && h->left > 0) {
+    while (b.end - b.at >= 8) { /* HDF5 reads to the end, whatever the count says */
         uint64_t type = 0, n = 0, flags = 0;
         lks_h5_bytes body;
         lks__h5_take(&b, 2, &type);
@@ -251,7 +251,7 @@ static lks_status check_block(lks_h5_file *f, lks_h5_bytes b, header *h)
         body = (lks_h5_bytes){ b.at, b.at + n };
         if (n % 8 != 0 || !lks__h5_skip(&b, n)) return lks__h5_damaged(f, b.at, "a message is longer than its header");
         if (flags & 2) return lks__h5_damaged(f, b.at, "shared messages are not used by Keras");
-        h->left--;
+        if (h->left > 0) h->left--;
         LKS_TRY(check_one(f, (unsigned)type, body, h));
     }
     return LKS_OK;
