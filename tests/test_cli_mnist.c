@@ -41,15 +41,22 @@ static void expect_success(void)
     if (r.code != 0) fail_msg("exit code %d\n%s%s", r.code, r.out, r.err);
 }
 
-static void digest_of(const char *words, char digest[65])
+static json_t *last_line(void)
 {
     json_error_t error;
+    json_t *line = json_loads(command_last_line(r.out), 0, &error);
+
+    assert_non_null(line);
+    return line;
+}
+
+static void digest_of(const char *words, char digest[65])
+{
     json_t *line;
 
     command_run(&r, LOCKSTEP_COMMAND, "fit --data mnist --epochs 1 --verbose 0 --json %s", words);
     expect_success();
-    line = json_loads(command_last_line(r.out), 0, &error);
-    assert_non_null(line);
+    line = last_line();
     snprintf(digest, 65, "%s", json_string_value(json_object_get(line, "digest")));
     json_decref(line);
 }
@@ -78,6 +85,36 @@ static void the_pipeline_of_the_tutorial_repeats(void **state)
     digest_of("--model builtin:mnist_cnn --limit 512 --pipeline --threads 1", a);
     digest_of("--model builtin:mnist_cnn --limit 512 --pipeline --threads 3", b);
     assert_string_equal(a, b);
+}
+
+/* Resident bytes before the run and the plan's own, against the most that the run took. */
+static void the_plan_tells_the_peak_memory(void **state)
+{
+    static const char *const models[] = { "mnist_cnn", "mnist_autoencoder" };
+
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    printf("skipped: sanitizers take memory of their own\n");
+    skip();
+#endif
+    for (size_t m = 0; m < 2; m++) {
+        double planned, peak;
+        json_t *line;
+        command_run(&r, LOCKSTEP_COMMAND, "plan --model builtin:%s --data mnist --json", models[m]);
+        expect_success();
+        line = last_line();
+        planned = (double)(json_integer_value(json_object_get(line, "process_bytes")) +
+                           json_integer_value(json_object_get(line, "total_bytes")));
+        json_decref(line);
+        command_run(&r, LOCKSTEP_COMMAND,
+                    "fit --model builtin:%s --data mnist --limit 2000 --epochs 1 --verbose 0 --json", models[m]);
+        expect_success();
+        line = last_line();
+        peak = json_number_value(json_object_get(line, "peak_rss_mb")) * 1048576;
+        json_decref(line);
+        if (peak > 1.1 * planned || peak < 0.9 * planned)
+            fail_msg("%s: planned %.1f MB, peak %.1f MB", models[m], planned / 1048576, peak / 1048576);
+    }
 }
 
 static void is_a_picture(const char *name)
@@ -156,6 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(builtins_have_the_same_bits_on_any_threads),
         cmocka_unit_test(the_pipeline_of_the_tutorial_repeats),
+        cmocka_unit_test(the_plan_tells_the_peak_memory),
         cmocka_unit_test(predictions_are_drawn),
         cmocka_unit_test(the_cnn_example_learns_and_saves),
         cmocka_unit_test(the_autoencoder_example_draws_eight_rows),
