@@ -19,10 +19,9 @@ if [ "${1:-}" = --fix ]; then
     echo "$files" | xargs $tool -i
     exit 0
 fi
-status=0
-for file in $files; do
-    [ -f "$file" ] || continue
-    $tool --dry-run --Werror --ferror-limit=1 "$file" 2>/dev/null || { echo "$file"; status=1; }
-done
-[ $status = 0 ] || echo "these files are laid out otherwise; to repair: sh scripts/checks/format.sh --fix"
-exit $status
+bad=$(echo "$files" | while read -r file; do [ ! -f "$file" ] || echo "$file"; done |
+    xargs -n 25 $tool --dry-run --Werror --ferror-limit=1 2>&1 | sed -n 's/^\([^: ]*\):[0-9]*:[0-9]*: error.*/\1/p' | sort -u)
+[ -n "$bad" ] || exit 0
+echo "$bad"
+echo "these files are laid out otherwise; to repair: sh scripts/checks/format.sh --fix"
+exit 1

@@ -19,7 +19,8 @@ static lks_status count_against_limit(const char *path, const lks_shape *shape)
 
     if (limit == INT64_MAX) return LKS_OK;
     if (size < 0 || size > limit) {
-        return lks__fail(LKS_E_FORMAT, "'%s' of shape %s is larger than what the file holds", path, lks__shape_text(shape, text));
+        return lks__fail(LKS_E_FORMAT, "'%s' of shape %s is larger than what the file holds", path,
+                         lks__shape_text(shape, text));
     }
     limit -= size;
     return LKS_OK;

@@ -71,7 +71,8 @@ static lks_node reshape_always(lks_node x, lks_shape shape)
 {
     lks_shape longer = shape;
 
-    if (shape.rank == LKS_MAX_RANK || !lks_shape_equal(&lks__node_type(x)->shape, &shape)) return lks_ops_reshape(x, shape);
+    if (shape.rank == LKS_MAX_RANK || !lks_shape_equal(&lks__node_type(x)->shape, &shape))
+        return lks_ops_reshape(x, shape);
     longer.dim[longer.rank++] = 1;
     return lks_ops_reshape(lks_ops_reshape(x, longer), shape);
 }

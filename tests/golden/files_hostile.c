@@ -53,7 +53,8 @@ static void check(golden_report *r, const char *path, const char *verdict, const
 
     if (r->verbose) printf("  %s: %s%s\n", r->name, loaded ? "loaded" : "refused: ", loaded ? "" : lks_last_error());
     if (!loaded && *lks_last_error() == '\0') golden_fault(r, "refused without a sentence");
-    if (strcmp(verdict, "load") == 0 && !loaded) golden_fault(r, "refused (%s), expected: %s", lks_last_error(), expect);
+    if (strcmp(verdict, "load") == 0 && !loaded)
+        golden_fault(r, "refused (%s), expected: %s", lks_last_error(), expect);
     if (strcmp(verdict, "refuse") == 0 && loaded) golden_fault(r, "loaded, expected: %s", expect);
 }
 
@@ -62,10 +63,13 @@ void golden_files_hostile(golden_folder *f)
     json_t *item;
     size_t i;
 
-    json_array_foreach(json_object_get(f->index, "files"), i, item) {
-        const char *file = golden_text(item, "file"), *verdict = golden_text(item, "verdict"), *expect = golden_text(item, "expect");
+    json_array_foreach(json_object_get(f->index, "files"), i, item)
+    {
+        const char *file = golden_text(item, "file"), *verdict = golden_text(item, "verdict"),
+                   *expect = golden_text(item, "expect");
         if (file == NULL || verdict == NULL || expect == NULL || !golden_begin(f->report, file)) continue;
-        if (ends_with(file, ".h5") && !ends_with(file, ".weights.h5")) golden_not_yet(f->report, "reader of whole models in HDF5");
+        if (ends_with(file, ".h5") && !ends_with(file, ".weights.h5"))
+            golden_not_yet(f->report, "reader of whole models in HDF5");
         else check(f->report, in_folder(f->path, file), verdict, expect);
         golden_end(f->report);
     }

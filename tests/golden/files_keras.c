@@ -90,7 +90,8 @@ static void expect_predictions(archive_run *run, lks_model *model)
     char name[16];
 
     if (run->n_y == 0 || !golden_running(run->c.report)) return;
-    if (!golden_ok(run->c.report, lks_predict_arrays_with(model, run->n_x, run->x, run->n_y, got, &options), "predict")) return;
+    if (!golden_ok(run->c.report, lks_predict_arrays_with(model, run->n_x, run->x, run->n_y, got, &options), "predict"))
+        return;
     for (size_t i = 0; i < run->n_y; i++) {
         snprintf(name, sizeof name, "y%zu", i);
         golden_compare_to_largest(run->c.report, name, golden_keep(&run->c, got[i]), golden_array(&run->c, name), 1e-6);
@@ -168,11 +169,14 @@ void golden_files_keras(golden_folder *f)
     json_t *item;
     size_t i;
 
-    json_array_foreach(json_object_get(f->index, "files"), i, item) {
+    json_array_foreach(json_object_get(f->index, "files"), i, item)
+    {
         const char *file = golden_text(item, "file"), *expect = golden_text(item, "expect");
         if (!golden_begin(f->report, file)) continue;
         if (expect != NULL && strcmp(expect, "refuse") == 0) must_refuse(f->report, in_folder(f->path, file));
-        else golden_check_archive(f->report, in_folder(f->path, file), in_folder(f->path, golden_text(item, "values")), true);
+        else
+            golden_check_archive(f->report, in_folder(f->path, file), in_folder(f->path, golden_text(item, "values")),
+                                 true);
         golden_end(f->report);
     }
 }
@@ -182,11 +186,14 @@ void golden_files_older(golden_folder *f)
     json_t *item;
     size_t i;
 
-    json_array_foreach(json_object_get(f->index, "files"), i, item) {
+    json_array_foreach(json_object_get(f->index, "files"), i, item)
+    {
         const char *file = golden_text(item, "file"), *dot = file != NULL ? strrchr(file, '.') : NULL;
         if (dot == NULL || !golden_begin(f->report, file)) continue;
         if (strcmp(dot, ".keras") != 0) golden_not_yet(f->report, "reader of whole models and weights in HDF5");
-        else golden_check_archive(f->report, in_folder(f->path, file), in_folder(f->path, golden_text(item, "values")), false);
+        else
+            golden_check_archive(f->report, in_folder(f->path, file), in_folder(f->path, golden_text(item, "values")),
+                                 false);
         golden_end(f->report);
     }
 }

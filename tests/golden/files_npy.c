@@ -31,14 +31,18 @@ static void check_values(golden_report *r, const json_t *item, const lks_tensor 
     if (dtype != NULL && strcmp(dtype, lks_dtype_name(lks_tensor_dtype(t))) != 0) {
         golden_fault(r, "dtype %s, expected %s", lks_dtype_name(lks_tensor_dtype(t)), dtype);
     }
-    if (json_is_array(shape) && json_array_size(shape) != (size_t)have.rank) golden_fault(r, "%lld axes", (long long)have.rank);
+    if (json_is_array(shape) && json_array_size(shape) != (size_t)have.rank)
+        golden_fault(r, "%lld axes", (long long)have.rank);
     for (int64_t i = 0; json_is_array(shape) && i < have.rank; i++) {
-        if (json_integer_value(json_array_get(shape, (size_t)i)) != have.dim[i]) golden_fault(r, "axis %lld differs", (long long)i);
+        if (json_integer_value(json_array_get(shape, (size_t)i)) != have.dim[i])
+            golden_fault(r, "axis %lld differs", (long long)i);
     }
     if (json_object_get(item, "values") == NULL || !golden_running(r)) return;
     flatten(json_object_get(item, "values"), values, &n, 4096);
-    if (n != lks_tensor_size(t)) golden_fault(r, "%lld values, expected %lld", (long long)lks_tensor_size(t), (long long)n);
-    for (int64_t i = 0; i < n && golden_running(r); i++) golden_number(r, "value", golden_element(t, i), values[i], 0, 0);
+    if (n != lks_tensor_size(t))
+        golden_fault(r, "%lld values, expected %lld", (long long)lks_tensor_size(t), (long long)n);
+    for (int64_t i = 0; i < n && golden_running(r); i++)
+        golden_number(r, "value", golden_element(t, i), values[i], 0, 0);
 }
 
 /* "load...": must load; "refuse" or "error" at the start: must not; both words: either. */
@@ -84,7 +88,8 @@ void golden_files_npy(golden_folder *f)
     size_t i;
 
     for (int k = 0; k < 2; k++) {
-        json_array_foreach(json_object_get(f->index, lists[k]), i, item) {
+        json_array_foreach(json_object_get(f->index, lists[k]), i, item)
+        {
             if (golden_text(item, "file") == NULL || golden_text(item, "expect") == NULL) continue;
             if (!golden_begin(f->report, golden_text(item, "file"))) continue;
             if (k == 0) check_npy(f, item);

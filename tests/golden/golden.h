@@ -24,16 +24,16 @@ enum { GOLDEN_NAME = 160, GOLDEN_MISSING = 256 };
 /* The counts of a group of cases (a file, a kind of file). Start from { 0 }. */
 typedef struct golden_report {
     bool verbose;
-    const char *only;   /* NULL, or the case that alone is run */
+    const char *only; /* NULL, or the case that alone is run */
     int passed, failed, not_yet;
-    double worst;       /* the largest error as a fraction of its tolerance, of the cases that pass */
+    double worst; /* the largest error as a fraction of its tolerance, of the cases that pass */
     char worst_case[GOLDEN_NAME];
     golden_missing missing[GOLDEN_MISSING];
     int n_missing;
     /* the case that runs */
     char name[GOLDEN_NAME];
     int faults;
-    char reason[96];    /* "" or why it is not yet */
+    char reason[96]; /* "" or why it is not yet */
     double case_worst;
 } golden_report;
 
@@ -69,9 +69,9 @@ enum { GOLDEN_KEPT = 512 };
 
 typedef struct golden_case {
     golden_report *report;
-    const char *name;  /* members of the archive are "<name>/<array>" */
+    const char *name; /* members of the archive are "<name>/<array>" */
     json_t *json;
-    lks_npz *npz;      /* NULL: no arrays */
+    lks_npz *npz; /* NULL: no arrays */
     lks_tensor *kept[GOLDEN_KEPT];
     int n_kept;
 } golden_case;

@@ -25,8 +25,10 @@ static bool asks_too_much(golden_case *c)
     const char *key;
 
     if (golden_other_policy(c)) return true;
-    json_object_foreach(json_object_get(c->json, "kwarg_arrays"), key, value) golden_not_yet(c->report, "argument %s", key);
-    json_object_foreach(json_object_get(options, "call_kwargs"), key, value) golden_not_yet(c->report, "argument %s", key);
+    json_object_foreach(json_object_get(c->json, "kwarg_arrays"), key, value)
+        golden_not_yet(c->report, "argument %s", key);
+    json_object_foreach(json_object_get(options, "call_kwargs"), key, value)
+        golden_not_yet(c->report, "argument %s", key);
     if (json_object_size(json_object_get(c->json, "carried_masks")) > 0) golden_not_yet(c->report, "masks");
     return !golden_running(c->report);
 }
@@ -58,9 +60,11 @@ static bool set_weights(golden_case *c, layer_run *run)
         return false;
     }
     run->n_weights = (int)run->layer->n_weights;
-    json_array_foreach(weights, i, weight) {
+    json_array_foreach(weights, i, weight)
+    {
         snprintf(what, sizeof what, "weight %zu", i);
-        if (!golden_set_variable(c, run->layer->weights[i], golden_array(c, golden_text(weight, "array")), what)) return false;
+        if (!golden_set_variable(c, run->layer->weights[i], golden_array(c, golden_text(weight, "array")), what))
+            return false;
     }
     return true;
 }
@@ -70,7 +74,8 @@ static void call_layer(golden_case *c, layer_run *run)
     json_t *inputs = json_object_get(c->json, "inputs"), *name;
     size_t i;
 
-    json_array_foreach(inputs, i, name) {
+    json_array_foreach(inputs, i, name)
+    {
         lks_tensor *x = golden_array(c, json_string_value(name));
         if (x == NULL || i >= MAX_INPUTS) return;
         run->in[run->n_inputs++] = golden_feed(&run->p, x, lks_tensor_shape(x).rank > 0);
@@ -87,14 +92,15 @@ static lks_node weighted_sum(golden_case *c, layer_run *run)
     lks_node total = lks__no_node;
     size_t i;
 
-    json_array_foreach(upstream, i, name) {
+    json_array_foreach(upstream, i, name)
+    {
         lks_tensor *u;
         lks_node sum;
         if (!json_is_string(name) || (int)i >= run->n_outputs) continue;
         u = golden_array(c, json_string_value(name));
         if (u == NULL) break;
-        sum = lks_ops_sum(lks_ops_multiply(run->out[i], golden_feed(&run->p, u, lks__node_type(run->out[i])->batched)), 0,
-                          NULL, 0);
+        sum = lks_ops_sum(lks_ops_multiply(run->out[i], golden_feed(&run->p, u, lks__node_type(run->out[i])->batched)),
+                          0, NULL, 0);
         total = lks__node_ok(total) ? lks_ops_add(total, sum) : sum;
     }
     return total;
@@ -145,13 +151,17 @@ static void check(golden_case *c, layer_run *run)
     const char *key;
     size_t i;
 
-    json_array_foreach(json_object_get(c->json, "outputs"), i, item) {
+    json_array_foreach(json_object_get(c->json, "outputs"), i, item)
+    {
         if ((int)i >= run->n_outputs) golden_fault(c->report, "output %zu does not exist", i);
         else golden_expect(c, json_string_value(item), golden_result(&run->p, run->output[i]));
     }
-    json_array_foreach(json_object_get(c->json, "grad_inputs"), i, item) expect_gradient(c, run, item, run->grad_input[i]);
-    json_array_foreach(json_object_get(c->json, "grad_weights"), i, item) expect_gradient(c, run, item, run->grad_weight[i]);
-    json_object_foreach(json_object_get(c->json, "state_after"), key, item) {
+    json_array_foreach(json_object_get(c->json, "grad_inputs"), i, item)
+        expect_gradient(c, run, item, run->grad_input[i]);
+    json_array_foreach(json_object_get(c->json, "grad_weights"), i, item)
+        expect_gradient(c, run, item, run->grad_weight[i]);
+    json_object_foreach(json_object_get(c->json, "state_after"), key, item)
+    {
         int k = atoi(key);
         if (k < run->n_weights) golden_expect(c, json_string_value(item), run->layer->weights[k]->value);
     }

@@ -88,7 +88,8 @@ static void check(golden_case *c, loss_run *run, int value, int d)
 {
     const char *name = json_string_value(json_array_get(json_object_get(c->json, "grad_inputs"), 1));
 
-    golden_expect(c, json_string_value(json_array_get(json_object_get(c->json, "outputs"), 0)), golden_result(&run->p, value));
+    golden_expect(c, json_string_value(json_array_get(json_object_get(c->json, "outputs"), 0)),
+                  golden_result(&run->p, value));
     if (name == NULL) return;
     if (d >= 0) golden_expect(c, name, golden_result(&run->p, d));
     else golden_expect(c, name, golden_keep(c, lks_tensor_create(LKS_FLOAT32, lks_tensor_shape(run->y_pred))));

@@ -28,7 +28,8 @@ static bool update(golden_case *c, lks_metric *metric, const json_t *step)
     size_t n = 0, n_inputs = json_array_size(inputs), i;
     bool batched, ok = false;
 
-    json_array_foreach(inputs, i, name) {
+    json_array_foreach(inputs, i, name)
+    {
         if (n < 2) arrays[n++] = golden_array(c, json_string_value(name));
     }
     if (weight_name != NULL) arrays[n++] = golden_array(c, weight_name);
@@ -70,7 +71,8 @@ static void run(golden_case *c, lks_metric *metric)
     json_t *updates = json_object_get(c->json, "updates"), *step;
     size_t i;
 
-    json_array_foreach(updates, i, step) {
+    json_array_foreach(updates, i, step)
+    {
         if (!update(c, metric, step)) return;
         expect_result(c, golden_text(step, "result"), metric);
     }

@@ -23,7 +23,8 @@ static size_t read_list(golden_case *c, const char *key, lks_tensor **out)
     json_t *list = json_object_get(c->json, key), *name;
     size_t i;
 
-    json_array_foreach(list, i, name) {
+    json_array_foreach(list, i, name)
+    {
         if (i < LKS_MAX_IO) out[i] = golden_array(c, json_string_value(name));
     }
     return json_array_size(list);
@@ -40,7 +41,8 @@ static bool read_data(model_run *run)
     run->n_w = read_list(c, "sample_weight", run->w);
     run->rows = golden_int(options, "rows", 1);
     run->batch = golden_int(options, "batch_size", run->rows);
-    json_object_foreach(json_object_get(options, "class_weight"), key, weight) {
+    json_object_foreach(json_object_get(options, "class_weight"), key, weight)
+    {
         long k = strtol(key, NULL, 10);
         if (k < 0 || k >= 64) continue;
         for (; run->n_class_weight <= k; run->n_class_weight++) run->class_weight[run->n_class_weight] = 1.0;
@@ -51,7 +53,11 @@ static bool read_data(model_run *run)
 
 static lks_arrays arrays_of(model_run *run)
 {
-    lks_arrays a = { .xs = run->x, .ys = run->y, .sample_weights = run->w, .n_xs = (int64_t)run->n_x, .n_ys = (int64_t)run->n_y,
+    lks_arrays a = { .xs = run->x,
+                     .ys = run->y,
+                     .sample_weights = run->w,
+                     .n_xs = (int64_t)run->n_x,
+                     .n_ys = (int64_t)run->n_y,
                      .n_sample_weights = (int64_t)run->n_w };
 
     return a;
@@ -69,12 +75,15 @@ static void expect_logs(model_run *run, const char *array, const lks_logs *logs)
     if (got == NULL) return;
     if (logs->n != json_array_size(keys)) {
         golden_fault(run->c->report, "%s: %zu logs, expected %zu", array, logs->n, json_array_size(keys));
-        for (i = 0; i < logs->n && run->c->report->verbose; i++) printf("    %s %g\n", logs->items[i].name, logs->items[i].value);
+        for (i = 0; i < logs->n && run->c->report->verbose; i++)
+            printf("    %s %g\n", logs->items[i].name, logs->items[i].value);
         return;
     }
-    json_array_foreach(keys, i, key) {
+    json_array_foreach(keys, i, key)
+    {
         if (strcmp(logs->items[i].name, json_string_value(key)) != 0) {
-            golden_fault(run->c->report, "%s: log \"%s\", expected \"%s\"", array, logs->items[i].name, json_string_value(key));
+            golden_fault(run->c->report, "%s: log \"%s\", expected \"%s\"", array, logs->items[i].name,
+                         json_string_value(key));
             return;
         }
         ((double *)lks_tensor_data(got))[i] = logs->items[i].value;
@@ -113,13 +122,16 @@ static bool set_weights(model_run *run)
     size_t i;
 
     if (lks_model_n_weights(run->model) != json_array_size(weights)) {
-        golden_fault(run->c->report, "%zu weights, expected %zu", lks_model_n_weights(run->model), json_array_size(weights));
+        golden_fault(run->c->report, "%zu weights, expected %zu", lks_model_n_weights(run->model),
+                     json_array_size(weights));
         return false;
     }
-    json_array_foreach(weights, i, weight) {
+    json_array_foreach(weights, i, weight)
+    {
         lks_tensor *value = golden_array(run->c, golden_text(weight, "array"));
         if (value == NULL) return false;
-        if (!golden_ok(run->c->report, lks_model_set_weight(run->model, i, value), golden_text(weight, "path"))) return false;
+        if (!golden_ok(run->c->report, lks_model_set_weight(run->model, i, value), golden_text(weight, "path")))
+            return false;
         if (strcmp(lks_model_weight_path(run->model, i), golden_text(weight, "path")) == 0) continue;
         golden_fault(run->c->report, "weight %zu has path %s, expected %s", i, lks_model_weight_path(run->model, i),
                      golden_text(weight, "path"));
@@ -135,7 +147,8 @@ static void predict(model_run *run)
     size_t i, n = json_array_size(outputs);
 
     if (n > LKS_MAX_IO) return;
-    if (!golden_ok(run->c->report, lks_predict_arrays_with(run->model, run->n_x, run->x, n, got, &options), "predict")) return;
+    if (!golden_ok(run->c->report, lks_predict_arrays_with(run->model, run->n_x, run->x, n, got, &options), "predict"))
+        return;
     json_array_foreach(outputs, i, name) golden_expect(run->c, json_string_value(name), golden_keep(run->c, got[i]));
 }
 
@@ -145,7 +158,8 @@ static void evaluate(model_run *run, const char *array)
     lks_arrays arrays = arrays_of(run);
     lks_logs logs = { 0 };
 
-    if (golden_ok(run->c->report, lks_evaluate_arrays_with(run->model, &arrays, &logs, &options), array)) expect_logs(run, array, &logs);
+    if (golden_ok(run->c->report, lks_evaluate_arrays_with(run->model, &arrays, &logs, &options), array))
+        expect_logs(run, array, &logs);
 }
 
 /* Rows (step * batch + i) mod rows of a tensor. */
@@ -168,8 +182,13 @@ static lks_tensor *rows_of(model_run *run, lks_tensor *t, int64_t step)
 static void train_step(model_run *run, int64_t step)
 {
     model_run part = *run;
-    lks_fit_options options = { .struct_size = sizeof options, .epochs = 1, .batch_size = run->batch, .shuffle = LKS_FALSE,
-                                .class_weight = run->class_weight, .n_class_weight = run->n_class_weight, .threads = 1 };
+    lks_fit_options options = { .struct_size = sizeof options,
+                                .epochs = 1,
+                                .batch_size = run->batch,
+                                .shuffle = LKS_FALSE,
+                                .class_weight = run->class_weight,
+                                .n_class_weight = run->n_class_weight,
+                                .threads = 1 };
     lks_history *history = NULL;
     lks_log items[64];
     lks_logs logs = { 0, items };
@@ -182,7 +201,8 @@ static void train_step(model_run *run, int64_t step)
     arrays = arrays_of(&part);
     snprintf(array, sizeof array, "train_%lld", (long long)step);
     if (run->n_class_weight == 0) {
-        if (golden_ok(run->c->report, lks_train_on_batch(run->model, &arrays, &logs), array)) expect_logs(run, array, &logs);
+        if (golden_ok(run->c->report, lks_train_on_batch(run->model, &arrays, &logs), array))
+            expect_logs(run, array, &logs);
         return;
     }
     options.history = &history;
@@ -201,10 +221,12 @@ static void expect_history(model_run *run, const lks_history *history)
 {
     json_t *keys = json_object_get(json_object_get(run->c->json, "logs"), "fit_history"), *key;
     size_t epochs = lks_history_epochs(history), i;
-    lks_tensor *got = golden_keep(run->c, lks_tensor_create(LKS_FLOAT64, lks_shape((int64_t)json_array_size(keys), (int64_t)epochs)));
+    lks_tensor *got = golden_keep(
+        run->c, lks_tensor_create(LKS_FLOAT64, lks_shape((int64_t)json_array_size(keys), (int64_t)epochs)));
 
     if (got == NULL) return;
-    json_array_foreach(keys, i, key) {
+    json_array_foreach(keys, i, key)
+    {
         size_t n = 0;
         const double *values = lks_history_values(history, json_string_value(key), &n);
         if (values == NULL || n != epochs) {
@@ -220,8 +242,12 @@ static void fit(model_run *run)
 {
     json_t *given = json_object_get(json_object_get(run->c->json, "options"), "fit");
     lks_history *history = NULL;
-    lks_fit_options options = { .struct_size = sizeof options, .shuffle = LKS_FALSE, .class_weight = run->class_weight,
-                                .n_class_weight = run->n_class_weight, .history = &history, .threads = 1 };
+    lks_fit_options options = { .struct_size = sizeof options,
+                                .shuffle = LKS_FALSE,
+                                .class_weight = run->class_weight,
+                                .n_class_weight = run->n_class_weight,
+                                .history = &history,
+                                .threads = 1 };
     lks_arrays arrays = arrays_of(run);
 
     options.epochs = golden_int(given, "epochs", 1);
@@ -259,6 +285,8 @@ void golden_math_model(golden_case *c)
     model_run run = { .c = c };
 
     if (golden_other_policy(c)) return;
-    if (golden_ok(c->report, lks__model_from_config(json_object_get(c->json, "config"), true, &run.model), "from config")) run_all(&run);
+    if (golden_ok(c->report, lks__model_from_config(json_object_get(c->json, "config"), true, &run.model),
+                  "from config"))
+        run_all(&run);
     lks_model_release(run.model);
 }

@@ -23,9 +23,11 @@ static json_t *whole_config(const golden_case *c)
     char text[256] = "";
     size_t i;
 
-    words = json_object_get(json_object_get(json_object_get(c->json, "options"), "exclude_from_weight_decay"), "var_names");
+    words = json_object_get(json_object_get(json_object_get(c->json, "options"), "exclude_from_weight_decay"),
+                            "var_names");
     if (words == NULL) words = json_object_get(json_object_get(c->json, "options"), "exclude_from_weight_decay");
-    json_array_foreach(words, i, word) {
+    json_array_foreach(words, i, word)
+    {
         size_t at = strlen(text);
         snprintf(text + at, sizeof text - at, "%s%s", i > 0 ? "," : "", json_string_value(word));
     }
@@ -41,16 +43,21 @@ static bool make_variables(optimizer_run *run)
     json_t *constraints = json_object_get(json_object_get(run->c->json, "options"), "constraints");
     size_t i;
 
-    json_array_foreach(list, i, item) {
+    json_array_foreach(list, i, item)
+    {
         lks_tensor *start = golden_array(run->c, golden_text(item, "array"));
         const json_t *constraint = json_array_get(constraints, i);
         if (start == NULL || i == MAX_VARIABLES) return false;
-        if (!golden_ok(run->c->report, lks__variable_create(golden_text(item, "path"), LKS_FLOAT32, lks_tensor_shape(start), true,
-                                                            &run->variables[i]), "variable")) return false;
+        if (!golden_ok(run->c->report,
+                       lks__variable_create(golden_text(item, "path"), LKS_FLOAT32, lks_tensor_shape(start), true,
+                                            &run->variables[i]),
+                       "variable"))
+            return false;
         run->n = i + 1;
         if (!golden_set_variable(run->c, run->variables[i], start, "variable")) return false;
         if (constraint == NULL || json_is_null(constraint)) continue;
-        if (!golden_ok(run->c->report, lks__spec_from_json(constraint, &run->constraints[i]), "constraint")) return false;
+        if (!golden_ok(run->c->report, lks__spec_from_json(constraint, &run->constraints[i]), "constraint"))
+            return false;
     }
     return golden_ok(run->c->report, lks__optimizer_build(run->optimizer, run->n, run->variables), "build");
 }
@@ -69,7 +76,8 @@ static bool apply(optimizer_run *run, const json_t *gradients, int64_t step)
         const char *array = json_string_value(json_array_get(gradients, i));
         nodes[i] = array != NULL ? golden_feed(&p, golden_array(run->c, array), false) : lks__no_node;
     }
-    lks__optimizer_apply_constrained(run->optimizer, &p.trace, run->n, run->variables, nodes, (const char *const *)run->constraints);
+    lks__optimizer_apply_constrained(run->optimizer, &p.trace, run->n, run->variables, nodes,
+                                     (const char *const *)run->constraints);
     ok = golden_program_run(&p, 0);
     golden_program_free(&p);
     lks__optimizer_set_iterations(run->optimizer, step + 1);
@@ -99,11 +107,13 @@ static void expect_own(optimizer_run *run)
 
 static void run_steps(optimizer_run *run)
 {
-    json_t *gradients = json_object_get(run->c->json, "gradients"), *step, *after = json_object_get(run->c->json, "after");
+    json_t *gradients = json_object_get(run->c->json, "gradients"), *step,
+           *after = json_object_get(run->c->json, "after");
     json_t *finalized = json_object_get(run->c->json, "finalized");
     size_t s;
 
-    json_array_foreach(gradients, s, step) {
+    json_array_foreach(gradients, s, step)
+    {
         if (!apply(run, step, (int64_t)s)) return;
         expect_all(run, json_array_get(after, s));
     }
@@ -118,7 +128,8 @@ void golden_math_optimizer(golden_case *c)
     optimizer_run run = { .c = c };
     json_t *config = whole_config(c);
 
-    if (golden_ok(c->report, lks__optimizer_from_config(config, &run.optimizer), "from config") && make_variables(&run)) {
+    if (golden_ok(c->report, lks__optimizer_from_config(config, &run.optimizer), "from config") &&
+        make_variables(&run)) {
         run_steps(&run);
     }
     lks_optimizer_release(run.optimizer);

@@ -34,7 +34,8 @@ static lks_shape read_shape(const json_t *list)
     json_t *item;
     size_t i;
 
-    json_array_foreach((json_t *)list, i, item) {
+    json_array_foreach((json_t *)list, i, item)
+    {
         if (i < LKS_MAX_RANK) shape.dim[shape.rank++] = json_integer_value(item);
     }
     return shape;
@@ -52,7 +53,8 @@ static void check_theory(golden_case *c, const char *spec, lks_shape shape)
     sample s;
 
     for (int64_t k = 0; ok && k < draws; k++) {
-        ok = golden_ok(c->report, lks__initializer_draw(spec, shape, 1000 + (uint64_t)k, "dense/kernel", values + k * size),
+        ok = golden_ok(c->report,
+                       lks__initializer_draw(spec, shape, 1000 + (uint64_t)k, "dense/kernel", values + k * size),
                        "draw");
     }
     if (ok) {
@@ -82,7 +84,8 @@ static void check_orthogonal(golden_case *c, const float *q)
         for (int64_t j = 0; j < n; j++) {
             double sum = 0;
             for (int64_t k = 0; k < m; k++) {
-                sum += wide ? (double)q[i * cols + k] * (double)q[j * cols + k] : (double)q[k * cols + i] * (double)q[k * cols + j];
+                sum += wide ? (double)q[i * cols + k] * (double)q[j * cols + k]
+                            : (double)q[k * cols + i] * (double)q[k * cols + j];
             }
             golden_number(c->report, "gram", sum, i == j ? gain * gain : 0, 0, atol);
         }
@@ -95,7 +98,8 @@ static void check_values(golden_case *c, const char *spec, lks_shape shape)
     const json_t *outputs = json_object_get(c->json, "outputs");
 
     if (t == NULL) return;
-    if (!golden_ok(c->report, lks__initializer_draw(spec, shape, 1, "dense/kernel", lks_tensor_data(t)), "draw")) return;
+    if (!golden_ok(c->report, lks__initializer_draw(spec, shape, 1, "dense/kernel", lks_tensor_data(t)), "draw"))
+        return;
     if (json_object_get(c->json, "property") != NULL) check_orthogonal(c, lks_tensor_cdata(t));
     else golden_expect(c, json_string_value(json_array_get(outputs, 0)), t);
 }
@@ -131,7 +135,8 @@ static bool is_one_of(double x, const json_t *values)
     json_t *value;
     size_t i;
 
-    json_array_foreach((json_t *)values, i, value) {
+    json_array_foreach((json_t *)values, i, value)
+    {
         if (fabs(x - json_number_value(value)) <= 1e-6 * fabs(json_number_value(value))) return true;
     }
     return false;
@@ -145,7 +150,8 @@ static void check_constant(golden_case *c, const float *y, lks_shape shape, cons
     size_t k;
 
     for (int64_t i = shape.rank, step = 1; i-- > 0; step *= shape.dim[i]) stride[i] = step;
-    json_array_foreach((json_t *)axes, k, axis) {
+    json_array_foreach((json_t *)axes, k, axis)
+    {
         int64_t a = json_integer_value(axis);
         for (int64_t i = 0; i < n; i++) {
             int64_t at = i / stride[a] % shape.dim[a];
@@ -164,7 +170,8 @@ static void check_dropout(golden_case *c, const lks_tensor *out)
     sample s = measure(y, lks_tensor_size(out));
     int64_t kept = 0;
 
-    golden_number(c->report, "mean", s.mean, golden_double(json_object_get(theory, "mean")), 0, 5 * s.std / sqrt(draws));
+    golden_number(c->report, "mean", s.mean, golden_double(json_object_get(theory, "mean")), 0,
+                  5 * s.std / sqrt(draws));
     for (int64_t i = 0; i < lks_tensor_size(out); i++) {
         kept += y[i] != 0.0f;
         if (json_is_array(values) && !is_one_of((double)y[i], values)) {

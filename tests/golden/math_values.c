@@ -16,7 +16,8 @@ static char *function_spec(const json_t *config)
     json_t *value;
 
     lks__text_puts(&text, golden_text(config, "function"));
-    json_object_foreach((json_t *)config, key, value) {
+    json_object_foreach((json_t *)config, key, value)
+    {
         if (strcmp(key, "function") == 0 || json_is_null(value)) continue;
         lks__text_printf(&text, "%s%s=", before, key);
         lks__json_text(value, &text);
@@ -40,7 +41,8 @@ static lks_node apply(golden_case *c, golden_program *p, lks_tensor *x, lks_node
         *in = golden_feed(p, x, false);
         if (!golden_ok(c->report, lks__spec_from_json(config, &spec), "config")) return y;
         if (strcmp(module, "keras.regularizers") == 0) {
-            if (golden_ok(c->report, lks__regularizer_check(spec), "regularizer")) y = lks__regularizer_apply(spec, *in);
+            if (golden_ok(c->report, lks__regularizer_check(spec), "regularizer"))
+                y = lks__regularizer_apply(spec, *in);
         } else {
             if (golden_ok(c->report, lks__constraint_check(spec), "constraint")) y = lks__constraint_apply(spec, *in);
         }
@@ -70,9 +72,11 @@ void golden_math_values(golden_case *c)
     y = golden_fetch(&p, out);
     dx = golden_fetch(&p, d);
     if (golden_running(c->report) && golden_program_run(&p, 0)) {
-        golden_expect(c, json_string_value(json_array_get(json_object_get(c->json, "outputs"), 0)), golden_result(&p, y));
+        golden_expect(c, json_string_value(json_array_get(json_object_get(c->json, "outputs"), 0)),
+                      golden_result(&p, y));
         if (grad != NULL && dx >= 0) golden_expect(c, grad, golden_result(&p, dx));
-        else if (grad != NULL) golden_expect(c, grad, golden_keep(c, lks_tensor_create(LKS_FLOAT32, lks_tensor_shape(x))));
+        else if (grad != NULL)
+            golden_expect(c, grad, golden_keep(c, lks_tensor_create(LKS_FLOAT32, lks_tensor_shape(x))));
     }
     golden_program_free(&p);
 }

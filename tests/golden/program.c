@@ -130,7 +130,8 @@ bool golden_set_variable(golden_case *c, lks_variable *v, const lks_tensor *valu
     have = lks_tensor_shape(v->value);
     given = lks_tensor_shape(value);
     if (!lks_shape_equal(&have, &given)) {
-        golden_fault(c->report, "%s: shape %s, expected %s", what, lks__shape_text(&have, a), lks__shape_text(&given, b));
+        golden_fault(c->report, "%s: shape %s, expected %s", what, lks__shape_text(&have, a),
+                     lks__shape_text(&given, b));
         return false;
     }
     lks__convert(lks_tensor_dtype(value), lks_tensor_cdata(value), lks_tensor_dtype(v->value),

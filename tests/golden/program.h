@@ -11,10 +11,10 @@ typedef struct golden_program {
     golden_case *c;
     lks_trace trace;
     int n_feeds, n_fetches;
-    lks_tensor *feeds[GOLDEN_IO];  /* in dtypes that graphs know */
+    lks_tensor *feeds[GOLDEN_IO]; /* in dtypes that graphs know */
     bool batched[GOLDEN_IO];
     lks_node fetches[GOLDEN_IO];
-    lks_shape shapes[GOLDEN_IO];   /* of what is fetched, the batch included */
+    lks_shape shapes[GOLDEN_IO]; /* of what is fetched, the batch included */
     lks_tensor *results[GOLDEN_IO];
     bool made;
     int64_t batch;

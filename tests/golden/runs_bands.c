@@ -21,7 +21,8 @@ static void check_end(golden_run *run, const json_t *band, const lks_history *hi
     const char *key;
     json_t *value;
 
-    json_object_foreach(json_object_get(band, "end"), key, value) {
+    json_object_foreach(json_object_get(band, "end"), key, value)
+    {
         json_t *range = json_object_get(value, "suggested_band");
         double low = json_number_value(json_array_get(range, 0)), high = json_number_value(json_array_get(range, 1));
         size_t n = 0;
@@ -37,8 +38,10 @@ static void train(golden_run *run, const char *name, const json_t *band)
     lks_arrays arrays = { 0 }, validation = { 0 };
     lks_history *history = NULL;
     lks_model *model = fresh_model(run, name);
-    lks_fit_options options = { .struct_size = sizeof options, .epochs = golden_int(band, "epochs", 1),
-                                .batch_size = golden_int(band, "batch_size", 32), .validation_arrays = &validation,
+    lks_fit_options options = { .struct_size = sizeof options,
+                                .epochs = golden_int(band, "epochs", 1),
+                                .batch_size = golden_int(band, "batch_size", 32),
+                                .validation_arrays = &validation,
                                 .history = &history };
     bool of_images = strcmp(name, "ae") == 0;
 
@@ -49,7 +52,8 @@ static void train(golden_run *run, const char *name, const json_t *band)
             arrays.y = of_images ? lks_tensor_retain(arrays.x) : golden_mnist_one_hot(&train_set, 0, 60000);
             validation.x = golden_mnist_images(&test_set, 0, 10000);
             validation.y = of_images ? lks_tensor_retain(validation.x) : golden_mnist_one_hot(&test_set, 0, 10000);
-            if (golden_ok(run->report, lks_fit_arrays_with(model, &arrays, &options), "fit")) check_end(run, band, history);
+            if (golden_ok(run->report, lks_fit_arrays_with(model, &arrays, &options), "fit"))
+                check_end(run, band, history);
             golden_mnist_close(&test_set);
         }
         golden_mnist_close(&train_set);
@@ -68,7 +72,8 @@ void golden_runs_bands(golden_run *run)
     json_t *band;
     char full[GOLDEN_NAME];
 
-    json_object_foreach(run->json, name, band) {
+    json_object_foreach(run->json, name, band)
+    {
         if (!json_is_object(band)) continue;
         snprintf(full, sizeof full, "bands_%s", name);
         if (!golden_begin(run->report, full)) continue;

@@ -15,14 +15,14 @@ static lks_model *cnn(void)
 
 static lks_layer *conv(const char *name, int64_t filters)
 {
-    return lks_conv2d_layer(.name = name, .filters = filters, .kernel_size = { 3, 3 }, .strides = { 2, 2 }, .padding = "same",
-                            .activation = "relu");
+    return lks_conv2d_layer(.name = name, .filters = filters, .kernel_size = { 3, 3 }, .strides = { 2, 2 },
+                            .padding = "same", .activation = "relu");
 }
 
 static lks_layer *transposed(int64_t filters)
 {
-    return lks_conv2d_transpose_layer(.filters = filters, .kernel_size = { 3, 3 }, .strides = { 2, 2 }, .padding = "same",
-                                      .activation = "relu");
+    return lks_conv2d_transpose_layer(.filters = filters, .kernel_size = { 3, 3 }, .strides = { 2, 2 },
+                                      .padding = "same", .activation = "relu");
 }
 
 static lks_model *encoder(void)
@@ -41,7 +41,8 @@ static lks_model *autoencoder(void)
 
     lks_sequential_add(second, transposed(8));
     lks_sequential_add(second, transposed(16));
-    lks_sequential_add(second, lks_conv2d_layer(.filters = 1, .kernel_size = { 3, 3 }, .padding = "same", .activation = "sigmoid"));
+    lks_sequential_add(
+        second, lks_conv2d_layer(.filters = 1, .kernel_size = { 3, 3 }, .padding = "same", .activation = "sigmoid"));
     out = lks_model_call(second, lks_model_call(first, in));
     lks_model_release(first);
     lks_model_release(second);
@@ -93,7 +94,8 @@ void golden_runs_summaries(golden_run *run)
     char name[GOLDEN_NAME];
     size_t i, k;
 
-    json_array_foreach(json_object_get(run->json, "cases"), i, item) {
+    json_array_foreach(json_object_get(run->json, "cases"), i, item)
+    {
         snprintf(name, sizeof name, "summary of %s", golden_text(item, "name"));
         if (!golden_begin(run->report, name)) continue;
         for (k = 0; k < sizeof models / sizeof *models; k++) {

@@ -11,11 +11,11 @@
 
 typedef struct trajectory {
     golden_run *run;
-    golden_case c;        /* arrays of NAME.npz */
+    golden_case c; /* arrays of NAME.npz */
     lks_model *model;
     golden_mnist mnist;
     int64_t first_row, batch, steps;
-    bool of_images;       /* targets are the images */
+    bool of_images; /* targets are the images */
 } trajectory;
 
 /* ---- data ---- */
@@ -40,7 +40,8 @@ static double tolerance(const trajectory *t, const char *key, int64_t step)
     json_t *values = json_object_get(table, key);
     size_t i, n = json_array_size(steps);
 
-    json_array_foreach(steps, i, listed) {
+    json_array_foreach(steps, i, listed)
+    {
         if (json_integer_value(listed) >= step) break;
     }
     return json_number_value(json_array_get(values, i < n ? i : n - 1));
@@ -62,7 +63,8 @@ static void check_initial(trajectory *t)
     golden_end(t->run->report);
 }
 
-static bool build_gradients(golden_program *p, trajectory *t, lks_tensor *x, lks_tensor *y, size_t n, lks_variable **vars, int *fetches)
+static bool build_gradients(golden_program *p, trajectory *t, lks_tensor *x, lks_tensor *y, size_t n,
+                            lks_variable **vars, int *fetches)
 {
     lks_node in = golden_feed(p, x, true), target = golden_feed(p, y, true), out, loss, report, d[64], wrt[64];
 
@@ -92,9 +94,11 @@ static void compare_gradients(trajectory *t, golden_case *g, lks_tensor *x, lks_
         if (build_gradients(&p, t, x, y, n, vars, fetches)) {
             for (size_t i = 0; i < n; i++) {
                 snprintf(array, sizeof array, "g%03zu", i);
-                golden_compare_to_largest(g->report, array, golden_result(&p, fetches[i]), golden_array(g, array), gradient_fraction);
+                golden_compare_to_largest(g->report, array, golden_result(&p, fetches[i]), golden_array(g, array),
+                                          gradient_fraction);
             }
-            golden_compare_to_largest(g->report, "loss", golden_result(&p, fetches[n]), golden_array(g, "loss"), gradient_fraction);
+            golden_compare_to_largest(g->report, "loss", golden_result(&p, fetches[n]), golden_array(g, "loss"),
+                                      gradient_fraction);
         }
         golden_program_free(&p);
     }
@@ -130,12 +134,12 @@ static void check_step(trajectory *t, int64_t step, const lks_logs *logs)
     char name[64];
 
     snprintf(name, sizeof name, "loss of step %lld", (long long)step);
-    golden_number(t->run->report, name, lks_logs_get(logs, "loss"), json_number_value(json_array_get(losses, (size_t)step)), 0,
-                  tolerance(t, "loss_abs", step));
+    golden_number(t->run->report, name, lks_logs_get(logs, "loss"),
+                  json_number_value(json_array_get(losses, (size_t)step)), 0, tolerance(t, "loss_abs", step));
     if (!json_is_array(accuracies)) return;
     snprintf(name, sizeof name, "accuracy of step %lld", (long long)step);
-    golden_number(t->run->report, name, lks_logs_get(logs, "accuracy"), json_number_value(json_array_get(accuracies, (size_t)step)),
-                  0, 1.001 / (double)t->batch);
+    golden_number(t->run->report, name, lks_logs_get(logs, "accuracy"),
+                  json_number_value(json_array_get(accuracies, (size_t)step)), 0, 1.001 / (double)t->batch);
 }
 
 /* The root mean square over all weights together. */
