@@ -116,7 +116,7 @@ lks_status lks__initializer_draw(const char *spec, lks_shape shape, uint64_t see
     seeded = c->fields[0].key != NULL && strcmp(c->fields[0].key, "seed") == 0 && o->seed != LKS_NONE_INT;
     draw = (lks_draw){ .shape = shape, .n = lks_shape_size(&shape), .out = out, .class_ = class_ };
     draw.key = seeded ? (uint64_t)o->seed : seed;
-    draw.stream = lks__philox_stream(seeded ? "" : path, "initializer");
+    draw.stream = lks__philox_stream(seeded ? "" : path, "weight");
     status = class_->rule(&draw, o);
     lks__options_free(c->fields, made);
     return status;
