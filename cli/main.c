@@ -66,7 +66,6 @@ int main(int argc, char **argv)
         cli_print_help(command);
         return CLI_OK;
     }
-    cli_catch_interrupt();
     code = command->run(&options);
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == CLI_OK) return cli_fail("cannot write to standard output");
     return code;

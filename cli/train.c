@@ -75,8 +75,10 @@ int cli_train(const cli_training *t, cli_trained *out)
                                 .callbacks = &callback,
                                 .n_callbacks = 1,
                                 .history = &trained.history };
-    lks_status status = fit(t, &options);
+    lks_status status;
 
+    cli_catch_interrupt(); /* other work just ends on Ctrl-C */
+    status = fit(t, &options);
     if (status != LKS_OK) {
         lks_history_release(trained.history);
         return cli_library_failed();
