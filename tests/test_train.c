@@ -165,6 +165,45 @@ static void steps_per_epoch_runs_on_through_the_data(void **state)
     lks_model_release(m);
 }
 
+static void count_warnings(void *user, const char *sentence)
+{
+    (void)sentence;
+    *(int *)user += 1;
+}
+
+/* As many steps as there are batches, and a divisor of them: every epoch is whole, and nothing is said. */
+static void passes_that_end_with_an_epoch_start_anew(void **state)
+{
+    static const int64_t steps[] = { 5, 1 };
+    int warnings = 0;
+
+    (void)state;
+    lks_set_warnings(count_warnings, &warnings);
+    for (size_t i = 0; i < 2; i++) {
+        lks_model *m = compiled();
+        assert_int_equal(
+            lks_fit(m, lks_batch(lks_from_tensor_slices(x, y), 4), .epochs = 7, .steps_per_epoch = steps[i]), LKS_OK);
+        assert_int_equal(lks_model_iterations(m), 7 * steps[i]);
+        lks_model_release(m);
+    }
+    lks_set_warnings(NULL, NULL);
+    assert_int_equal(warnings, 0);
+}
+
+static void targets_of_another_rank_are_refused(void **state)
+{
+    lks_node in = lks_input(lks_shape(3));
+    lks_model *m = lks_model_create(in, lks_dense(in, .units = 5));
+    lks_tensor *cube = lks_tensor_create(LKS_FLOAT32, lks_shape(ROWS, 4, 4, 5));
+    lks_arrays a = { .x = x, .y = cube };
+
+    (void)state;
+    assert_int_equal(lks_compile(m, .optimizer = "sgd", .loss = "mse"), LKS_OK);
+    expect(lks_fit_arrays(m, &a, .epochs = 1), LKS_E_SHAPE, "(None, 4, 4, 5)");
+    lks_tensor_release(cube);
+    lks_model_release(m);
+}
+
 static void history_holds_validation_and_metrics(void **state)
 {
     lks_model *m = compiled();
@@ -295,6 +334,8 @@ int main(void)
         cmocka_unit_test(a_class_out_of_range_is_named),
         cmocka_unit_test(a_loss_that_is_not_finite_stops_with_step_and_layer),
         cmocka_unit_test(steps_per_epoch_runs_on_through_the_data),
+        cmocka_unit_test(passes_that_end_with_an_epoch_start_anew),
+        cmocka_unit_test(targets_of_another_rank_are_refused),
         cmocka_unit_test(history_holds_validation_and_metrics),
         cmocka_unit_test(a_callback_can_stop_training),
         cmocka_unit_test(an_own_loss_trains_by_its_own_gradient),

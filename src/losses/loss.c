@@ -144,6 +144,22 @@ lks_status lks__loss_to_config(const lks_loss *loss, json_t **out)
 
 /* ---- values and reduction ---- */
 
+/* Rows of different rank would broadcast against each other, which NumPy's rule never does: its batch axes would not meet. */
+static bool same_rank(const lks_loss *loss, lks_node t, lks_node p)
+{
+    const lks_type *a, *b;
+    char have[LKS_TYPE_TEXT], want[LKS_TYPE_TEXT];
+
+    if (!lks__node_ok(t) || !lks__node_ok(p)) return true;
+    a = lks__node_type(t);
+    b = lks__node_type(p);
+    if (!a->batched || !b->batched || a->shape.rank == b->shape.rank) return true;
+    lks__node_fail(t.graph,
+                   lks__fail(LKS_E_SHAPE, "loss \"%s\": targets are %s, predictions %s: they need as many axes",
+                             lks__loss_name(loss), lks__type_text(a, have), lks__type_text(b, want)));
+    return false;
+}
+
 lks_node lks__loss_values(const lks_loss *loss, lks_node y_true, lks_node y_pred, lks_node *mask)
 {
     lks_status status = lks__loss_status(loss);
@@ -155,6 +171,7 @@ lks_node lks__loss_values(const lks_loss *loss, lks_node y_true, lks_node y_pred
     if (loss->fn != NULL) return loss->fn(loss->user, y_true, y_pred);
     if (!loss->class_->labels) y_true = lks__as_float(y_true);
     lks__align_ranks(&y_true, &y_pred);
+    if (!loss->class_->labels && !same_rank(loss, y_true, y_pred)) return lks__no_node;
     return loss->class_->values(loss->options, y_true, y_pred, mask);
 }
 

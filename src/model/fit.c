@@ -48,6 +48,18 @@ static lks_status start_pass(fit_run *r)
     return LKS_OK;
 }
 
+/* The next batch. A pass that ended with the former epoch's last step starts anew without a word. */
+static lks_status next_batch(fit_run *r, int64_t steps, lks_batch *batch)
+{
+    lks_status status = r->train->next(r->train, batch);
+
+    if (status != LKS_END || steps > 0 || r->o.steps_per_epoch == 0) return status;
+    r->fresh = false;
+    LKS_TRY(start_pass(r));
+    status = r->train->next(r->train, batch);
+    return status == LKS_END ? lks__fail(LKS_E_ARG, "the data are empty: there is nothing to train on") : status;
+}
+
 /* With steps_per_epoch the pass goes on from epoch to epoch; when it ends inside one, the epoch is short and the next begins a new
  * pass. Without, every epoch is a pass. */
 static lks_status train_epoch(fit_run *r, int64_t *steps)
@@ -58,7 +70,7 @@ static lks_status train_epoch(fit_run *r, int64_t *steps)
 
     if (wanted == 0) LKS_TRY(start_pass(r));
     for (*steps = 0; wanted == 0 || *steps < wanted; (*steps)++) {
-        lks_status status = r->train->next(r->train, &batch);
+        lks_status status = next_batch(r, *steps, &batch);
         if (status == LKS_END) {
             if (wanted > 0)
                 lks__warn("the input ran out of data after %lld of %lld steps of epoch %lld; there must be at least "
