@@ -18,4 +18,21 @@
 #include "lockstep/tensor.h"
 #include "lockstep/train.h"
 
+#ifndef __cplusplus
+/* One more reference to a dataset, model, strategy, layer, loss, metric, optimizer or tensor, for builders steal the one they are
+ * given; and one fewer. NULL is fine. From C++ use the functions named after the type. */
+#define LKS_BY_TYPE(object, what)                 \
+    _Generic((object), lks_dataset *              \
+             : lks_dataset_##what, lks_model *    \
+             : lks_model_##what, lks_strategy *   \
+             : lks_strategy_##what, lks_layer *   \
+             : lks_layer_##what, lks_loss *       \
+             : lks_loss_##what, lks_metric *      \
+             : lks_metric_##what, lks_optimizer * \
+             : lks_optimizer_##what, lks_tensor * \
+             : lks_tensor_##what)(object)
+#define lks_retain(object) LKS_BY_TYPE(object, retain)
+#define lks_release(object) LKS_BY_TYPE(object, release)
+#endif
+
 #endif

@@ -204,6 +204,20 @@ static void targets_of_another_rank_are_refused(void **state)
     lks_model_release(m);
 }
 
+static void retain_keeps_what_builders_steal(void **state)
+{
+    lks_dataset *rows = lks_from_tensor_slices(x, y), *batches = lks_batch(lks_retain(rows), 4);
+    lks_model *m = lks_retain(compiled());
+
+    (void)state;
+    lks_release(m);
+    assert_int_equal(lks_dataset_cardinality(rows), ROWS);
+    assert_int_equal(lks_dataset_cardinality(batches), ROWS / 4);
+    lks_release(rows);
+    lks_release(batches);
+    lks_release(m);
+}
+
 static void history_holds_validation_and_metrics(void **state)
 {
     lks_model *m = compiled();
@@ -336,6 +350,7 @@ int main(void)
         cmocka_unit_test(steps_per_epoch_runs_on_through_the_data),
         cmocka_unit_test(passes_that_end_with_an_epoch_start_anew),
         cmocka_unit_test(targets_of_another_rank_are_refused),
+        cmocka_unit_test(retain_keeps_what_builders_steal),
         cmocka_unit_test(history_holds_validation_and_metrics),
         cmocka_unit_test(a_callback_can_stop_training),
         cmocka_unit_test(an_own_loss_trains_by_its_own_gradient),
