@@ -154,7 +154,7 @@ static void draw_all(cairo_surface_t *surface, cairo_t *cr, const lks_tensor *im
     for (int64_t c = 0; o->column_titles != NULL && c < l->columns; c++)
         if (o->column_titles[c] != NULL)
             write_centred(cr, o->column_titles[c], 13,
-                          (double)(MARGIN + GAP / 2 + c * l->cell_w) + (double)(l->width * l->scale) / 2,
+                          MARGIN + GAP / 2.0 + (double)(c * l->cell_w) + (double)(l->width * l->scale) / 2,
                           (double)(l->top - 8), 1, 0);
     for (int64_t row = 0; row < l->rows; row++)
         for (int64_t column = 0; column < l->columns; column++) draw_cell(surface, cr, images, o, l, row, column);

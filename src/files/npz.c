@@ -130,8 +130,9 @@ static lks_status not_found(const lks_npz *npz, const char *name)
             break;
         }
         if (used > 0) memcpy(list + used, ", ", 2), used += 2;
-        memcpy(list + used, npz->names[i], n + 1);
+        memcpy(list + used, npz->names[i], n);
         used += n;
+        list[used] = '\0';
     }
     return lks__fail(LKS_E_NOTFOUND, "no array '%s' in the archive; it has: %s", name, npz->count > 0 ? list : "none");
 }

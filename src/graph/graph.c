@@ -176,6 +176,16 @@ lks_node lks__graph_constant(lks_graph *g, lks_type type, const void *data)
     return node;
 }
 
+/* By bits: 0 and -0 differ, a NaN equals itself. */
+static bool same_bits(const void *constant, float value)
+{
+    uint32_t a, b;
+
+    memcpy(&a, constant, sizeof a);
+    memcpy(&b, &value, sizeof b);
+    return a == b;
+}
+
 lks_node lks__graph_number(lks_graph *g, double value)
 {
     lks_type scalar = { .dtype = LKS_FLOAT32 };
@@ -186,7 +196,7 @@ lks_node lks__graph_number(lks_graph *g, double value)
         for (size_t i = 0; i < g->n_nodes; i++) {
             const lks_graph_node *n = g->nodes[i];
             if (n->constant != NULL && n->type.dtype == LKS_FLOAT32 && n->type.shape.rank == 0 &&
-                memcmp(n->constant, &f, sizeof f) == 0)
+                same_bits(n->constant, f))
                 return (lks_node){ g, (int64_t)i };
         }
     return lks__graph_constant(g, scalar, &f);

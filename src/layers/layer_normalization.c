@@ -71,7 +71,7 @@ static void call(lks_layer *layer, lks_trace *trace, int n_in, const lks_node *i
     const lks_layer_normalization_options *o = layer->options;
     lks_shape beside = lks__node_type(in[0])->shape;
     uint32_t mask = mask_of(o, lks__node_type(in[0]));
-    lks_node mean, deviation, variance, y, size = lks_ops_number(in[0], 1);
+    lks_node mean, deviation, variance, y, size;
     double n = 1;
 
     (void)n_in;

@@ -42,7 +42,7 @@ void lks__progress_epoch(lks_progress *p, int64_t epoch)
     p->drawn = false;
     p->first_step = -1;
     p->start = now(p);
-    if (p->setup.epochs > 1) lks__printf("Epoch %lld/%lld\n", (long long)(epoch + 1), (long long)p->setup.epochs);
+    if (p->setup.epochs > 1) lks__printf("Epoch %lld/%lld\n", (long long)epoch + 1, (long long)p->setup.epochs);
 }
 
 void lks__progress_end(lks_progress *p)

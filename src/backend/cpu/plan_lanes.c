@@ -74,7 +74,7 @@ lks_status lks__cpu_plan_lanes(lks_executable *exe)
     if (per_replica < 1) per_replica = 1;
     for (int p = 0; p < exe->n_phases; p++)
         if (exe->phases[p].slot_bytes > arena_bytes) arena_bytes = exe->phases[p].slot_bytes;
-    exe->lanes = lks__calloc((size_t)(per_replica * exe->replicas), sizeof *exe->lanes);
+    exe->lanes = lks__calloc((size_t)per_replica * (size_t)exe->replicas, sizeof *exe->lanes);
     if (exe->lanes == NULL) return lks__fail(LKS_E_NOMEM, "no memory for compute threads");
     for (int r = 0; r < exe->replicas; r++) {
         int begin = ceil_share(r, exe->shards, exe->replicas), end = ceil_share(r + 1, exe->shards, exe->replicas);
