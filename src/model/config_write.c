@@ -1,6 +1,4 @@
-/* config_write.c - see config_io.h: a model as Keras 3 writes it, with the keys in its order. Inputs and outputs are written in the
- * nested form ([["x", 0, 0]]) that every version since 3.3 reads.
- */
+/* config_write.c - see config_io.h: a model as Keras 3.15 writes it, with the keys in its order. */
 #include <string.h>
 
 #include "config_io.h"
@@ -151,10 +149,12 @@ static lks_status layers_json(const lks_model *m, json_t *list)
 
 /* ---- models ---- */
 
+/* A single one stands alone: ["x", 0, 0]. In a list Keras 3.15 would take it for a structure, and warn at every call. */
 static json_t *ends_json(const lks_model *m, size_t n, const int64_t *values)
 {
-    json_t *list = json_array();
+    json_t *list = n == 1 ? history(m, values[0], true) : json_array();
 
+    if (n == 1) return list;
     for (size_t i = 0; i < n && list != NULL; i++) {
         if (append(list, history(m, values[i], true)) == LKS_OK) continue;
         json_decref(list);
