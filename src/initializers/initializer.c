@@ -17,7 +17,7 @@ static const char *const distributions[] = { "truncated_normal", "normal", "untr
 static const lks_field no_fields[] = { LKS_FIELDS_END };
 static const lks_field constant_fields[] = { LKS_FIELD_LIST(lks_init_options, value, FLOATS, "0", 0, values),
                                              LKS_FIELDS_END };
-static const lks_field identity_fields[] = { LKS_FIELD(lks_init_options, gain, FLOAT, "1", LKS_FIELD_UNWRITTEN),
+static const lks_field identity_fields[] = { LKS_FIELD(lks_init_options, gain, FLOAT, "1", LKS_FIELD_CHANGED),
                                              LKS_FIELDS_END };
 static const lks_field normal_fields[] = { SEED, NUMBER(mean, "0"), NUMBER(stddev, "0.05"), LKS_FIELDS_END };
 static const lks_field uniform_fields[] = { SEED, NUMBER(minval, "-0.05"), NUMBER(maxval, "0.05"), LKS_FIELDS_END };

@@ -248,7 +248,7 @@ CLASS(categorical_focal_crossentropy, "CategoricalFocalCrossentropy", NULL, cate
 static const char *const scce_names[] = { "scce", NULL };
 static const lks_field sparse_categorical_crossentropy_fields[] = { LKS_LOSS_HEAD("sparse_categorical_crossentropy"),
                                                                     LOGITS, LKS_LOSS_ROW(ignore_class, INT, "none", 0),
-                                                                    LKS_LOSS_ROW(axis, INT, "-1", LKS_FIELD_UNWRITTEN),
+                                                                    LKS_LOSS_ROW(axis, INT, "-1", LKS_FIELD_CHANGED),
                                                                     LKS_FIELDS_END };
 CLASS(sparse_categorical_crossentropy, "SparseCategoricalCrossentropy", scce_names, sparse, true)
 

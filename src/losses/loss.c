@@ -139,6 +139,10 @@ lks_status lks__loss_to_config(const lks_loss *loss, json_t **out)
         return lks__fail(LKS_E_UNSUPPORTED, "loss \"%s\" is a function of yours: it cannot be saved",
                          lks__loss_name(loss));
     }
+    if (loss->class_ == &lks__loss_crossentropy) { /* in Keras a string alone, no class */
+        *out = json_string("crossentropy");
+        return *out != NULL ? LKS_OK : lks__fail(LKS_E_NOMEM, "out of memory");
+    }
     return lks__config_to_json(&lks__loss_family, &loss->class_->config, loss->options, out);
 }
 

@@ -104,7 +104,7 @@ PLAIN(kl_divergence, "KLDivergence", divergence, "kld", "kullback_leibler_diverg
 
 static const char *const huber_names[] = { "huber_loss", NULL };
 static const lks_field huber_fields[] = { LKS_LOSS_HEAD("huber_loss"),
-                                          LKS_LOSS_ROW(delta, FLOAT, "1", LKS_FIELD_POSITIVE | LKS_FIELD_UNWRITTEN),
+                                          LKS_LOSS_ROW(delta, FLOAT, "1", LKS_FIELD_POSITIVE | LKS_FIELD_CHANGED),
                                           LKS_FIELDS_END };
 const lks_loss_class lks__loss_huber = { { "Huber", "huber", huber_names, sizeof(lks_loss_config), huber_fields },
                                          huber,
@@ -112,7 +112,7 @@ const lks_loss_class lks__loss_huber = { { "Huber", "huber", huber_names, sizeof
 
 static const char *const cosine_names[] = { "cosine_proximity", NULL };
 static const lks_field cosine_fields[] = { LKS_LOSS_HEAD("cosine_similarity"),
-                                           LKS_LOSS_ROW(axis, INT, "-1", LKS_FIELD_UNWRITTEN), LKS_FIELDS_END };
+                                           LKS_LOSS_ROW(axis, INT, "-1", LKS_FIELD_CHANGED), LKS_FIELDS_END };
 const lks_loss_class lks__loss_cosine_similarity = {
     { "CosineSimilarity", "cosine_similarity", cosine_names, sizeof(lks_loss_config), cosine_fields }, cosine, false
 };

@@ -47,7 +47,7 @@ OF_LOSS(categorical_hinge, "CategoricalHinge", "CategoricalHinge")
 #define LOGITS LOSS_ROW(from_logits, BOOL, "false", 0)
 #define SMOOTHING LOSS_ROW(label_smoothing, FLOAT, "0", LKS_FIELD_FRACTION)
 #define AXIS LOSS_ROW(axis, INT, "-1", 0)
-#define HIDDEN_AXIS LOSS_ROW(axis, INT, "-1", LKS_FIELD_UNWRITTEN)
+#define HIDDEN_AXIS LOSS_ROW(axis, INT, "-1", LKS_FIELD_CHANGED)
 #define THRESHOLD ROW(threshold, FLOAT, "0.5", 0)
 #define TOP ROW(k, INT, "5", LKS_FIELD_POSITIVE)
 

@@ -20,13 +20,21 @@ static lks_status append(json_t *list, json_t *value)
     return value != NULL && json_array_append_new(list, value) == 0 ? LKS_OK : no_memory();
 }
 
+/* A function of the user cannot be written; the file is good without it, so that is a warning. */
+static bool is_left_out(lks_status status)
+{
+    if (status != LKS_E_UNSUPPORTED) return false;
+    lks__warn("%s; the file is written without it", lks_last_error());
+    return true;
+}
+
 static lks_status append_loss(json_t *list, const lks_loss *loss)
 {
     json_t *object = NULL;
+    lks_status status = loss != NULL ? lks__loss_to_config(loss, &object) : LKS_OK;
 
-    if (loss == NULL) return append(list, json_null());
-    LKS_TRY(lks__loss_to_config(loss, &object));
-    return append(list, object);
+    if (loss == NULL || is_left_out(status)) return append(list, json_null());
+    return status == LKS_OK ? append(list, object) : status;
 }
 
 /* One output: the loss itself; several: a list. */
@@ -62,7 +70,9 @@ static lks_status list_of(lks_metric *const *metrics, size_t n, json_t *into)
 {
     for (size_t k = 0; k < n; k++) {
         json_t *object = NULL;
-        LKS_TRY(lks__metric_to_config(metrics[k], &object));
+        lks_status status = lks__metric_to_config(metrics[k], &object);
+        if (is_left_out(status)) continue;
+        LKS_TRY(status);
         LKS_TRY(append(into, object));
     }
     return LKS_OK;

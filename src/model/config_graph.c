@@ -290,10 +290,10 @@ static lks_status create(builder *b, const json_t *config, lks_symbolic *recordi
     LKS_TRY(ends(b, config, "output_layers", outputs, &n_out));
     recording->references++; /* so that it lives on, whatever becomes of the model */
     model = lks_model_create_io_with(n_in, in, n_out, outputs, &options);
-    recording->references--;
     status = lks_model_status(model);
     if (status == LKS_OK) *out = model;
     else lks_model_release(model);
+    recording->references--;
     return status;
 }
 
