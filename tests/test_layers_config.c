@@ -272,6 +272,9 @@ static void configs_of_keras_come_out_as_they_went_in(void **state)
         "optimizers/adam",
         "optimizers/adamw",
         "optimizers/rmsprop",
+        "optimizers/adagrad",
+        "optimizers/ftrl",
+        "optimizers/nadam",
     };
     const char *folder = NEED_SHARED();
     int n = 0;

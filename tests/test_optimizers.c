@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "optimizers/optimizer.h"
+#include "schedules/schedule.h"
 
 static lks_variable *make_weight(const char *path, float value)
 {
@@ -52,6 +53,14 @@ static const row table[] = {
     { "adam:learning_rate=0.1", { .9000013f, .8654413f, .8275024f } },
     { "Adam:learning_rate=0.1,amsgrad=true", { .9000013f, .8654413f, .8275024f } },
     { "adamw:learning_rate=0.1", { .8996013f, .8646814f, .8263967f } },
+    { "adagrad:learning_rate=0.1", { .9154846f, .9475102f, .9316989f } },
+    { "adadelta:learning_rate=1", { .9985858f, .9993451f, .9989406f } },
+    { "adamax:learning_rate=0.1", { .9f, .8736579f, .8496247f } },
+    { "nadam:learning_rate=0.1", { .8937219f, .9249869f, .9015436f } },
+    { "lion:learning_rate=0.1", { .9f, 1, .9f } },
+    { "ftrl:learning_rate=0.1", { .3809621f, .4129878f, .3971764f } },
+    { "ftrl:learning_rate=0.1,l1_regularization_strength=0.01,l2_regularization_strength=0.02",
+      { .3767247f, .4085465f, .3928345f } },
     { "sgd:learning_rate=0.1,clipnorm=0.1", { .99f, 1, .99f } },
     { "sgd:learning_rate=0.1,global_clipnorm=0.1", { .99f, 1, .99f } },
     { "sgd:learning_rate=0.1,clipvalue=0.1", { .99f, 1, .99f } },
@@ -212,6 +221,59 @@ static void the_rate_can_be_read_and_set(void **state)
     lks_optimizer_release(optimizer);
 }
 
+static void schedules_give_the_rate_of_each_step(void **state)
+{
+    static const struct {
+        const char *spec;
+        float step[4], want[4];
+    } cases[] = {
+        { "piecewise_constant_decay:boundaries=[5,10],values=[1,0.5,0.1]", { 5, 6, 10, 11 }, { 1, .5f, .5f, .1f } },
+        { "polynomial_decay:initial_learning_rate=0.1,decay_steps=10,end_learning_rate=0.01,power=2",
+          { 5, 10, 20, 0 },
+          { .0325f, .01f, .01f, .1f } },
+        { "polynomial_decay:initial_learning_rate=0.1,decay_steps=10,end_learning_rate=0.01,cycle=true",
+          { 15, 25, 0, 5 },
+          { .0325f, .025f, .1f, .055f } },
+        { "cosine_decay:initial_learning_rate=0,decay_steps=10,alpha=0.1,warmup_target=0.1,warmup_steps=5",
+          { 2, 5, 10, 15 },
+          { .04f, .1f, .055f, .01f } },
+        { "cosine_decay_restarts:initial_learning_rate=0.1,first_decay_steps=10",
+          { 5, 10, 20, 35 },
+          { .05f, .1f, .05f, .096194f } },
+        { "ExponentialDecay:initial_learning_rate=1,decay_steps=10,decay_rate=0.25",
+          { 0, 5, 10, 20 },
+          { 1, .5f, .25f, .0625f } },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        graph_run r;
+        float rate[4];
+        assert_int_equal(lks__schedule_check(cases[i].spec), LKS_OK);
+        graph_run_init(&r, true);
+        graph_run_one(&r, lks__schedule_apply(cases[i].spec, graph_feed(&r, 0, lks_shape(4), cases[i].step)), rate);
+        assert_near(rate, cases[i].want, 4, 2e-7f);
+        graph_run_free(&r);
+    }
+}
+
+static void a_schedule_takes_the_place_of_the_rate(void **state)
+{
+    lks_optimizer *optimizer =
+        lks_sgd(.schedule = "exponential_decay:initial_learning_rate=0.1,decay_steps=1,decay_rate=0.5");
+    float after[3];
+    size_t n;
+
+    (void)state;
+    assert_true(isnan(lks_optimizer_learning_rate(optimizer)));
+    assert_int_equal(lks_optimizer_set_learning_rate(optimizer, 1), LKS_E_STATE);
+    three_steps(optimizer, after);
+    assert_near(after, (const float[]){ .95f, .96f, .9575f }, 3, 1e-6f);
+    lks__optimizer_variables(optimizer, &n);
+    assert_int_equal(n, 1); /* the iteration alone */
+    lks_optimizer_release(optimizer);
+}
+
 static void a_bad_optimizer_is_told(void **state)
 {
     static const char *const cases[][2] = {
@@ -241,6 +303,8 @@ int main(void)
         cmocka_unit_test(decay_spares_what_is_excluded),
         cmocka_unit_test(a_weight_without_a_gradient_stays_and_none_at_all_is_an_error),
         cmocka_unit_test(the_rate_can_be_read_and_set),
+        cmocka_unit_test(schedules_give_the_rate_of_each_step),
+        cmocka_unit_test(a_schedule_takes_the_place_of_the_rate),
         cmocka_unit_test(a_bad_optimizer_is_told),
     };
 

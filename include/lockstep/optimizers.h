@@ -21,11 +21,13 @@ LKS_API lks_optimizer *lks_optimizer_named(const char *spec);
 LKS_API lks_optimizer *lks_optimizer_retain(lks_optimizer *optimizer); /* NULL gives NULL */
 LKS_API void lks_optimizer_release(lks_optimizer *optimizer);          /* NULL is fine */
 
-/* The rate of the next step. Setting it is LKS_E_STATE where a schedule decides. */
-LKS_API double lks_optimizer_learning_rate(const lks_optimizer *optimizer); /* 0 of a failed one */
+/* The rate of the next step: 0 of a failed optimizer, NaN where a schedule decides; there setting it is LKS_E_STATE. */
+LKS_API double lks_optimizer_learning_rate(const lks_optimizer *optimizer);
 LKS_API lks_status lks_optimizer_set_learning_rate(lks_optimizer *optimizer, double rate);
 
-/* Fields that all optimizers begin with. At most one of the three clips. weight_decay is decoupled from the gradient.
+/* Fields that all optimizers begin with. schedule: instead of a rate, for example
+ * "cosine_decay:initial_learning_rate=0.1,decay_steps=1000" (also exponential_decay, inverse_time_decay, polynomial_decay,
+ * piecewise_constant_decay, cosine_decay_restarts, with Keras' options). At most one of the three clips. weight_decay is decoupled from the gradient.
  * exclude_from_weight_decay: parts of weight names, separated by commas ("bias,gamma"). */
 #define LKS_OPTIMIZER_OPTIONS                    \
     size_t struct_size;                          \

@@ -43,7 +43,8 @@ typedef enum lks_field_flags {
     LKS_FIELD_OMIT_NONE = 32,  /* not written while None */
     LKS_FIELD_NULLS = 64,      /* entries of -1 are written as null */
     LKS_FIELD_UNWRITTEN = 128, /* read, but Keras forgets to write it */
-    LKS_FIELD_CHANGED = 256    /* written only where it is not the default */
+    LKS_FIELD_CHANGED = 256,   /* written only where it is not the default */
+    LKS_FIELD_WHOLE = 512      /* a float that is written as an integer where it is one */
 } lks_field_flags;
 
 typedef struct lks_field {

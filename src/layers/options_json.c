@@ -7,6 +7,7 @@
 #include "initializers/initializer.h"
 #include "lockstep/layers.h"
 #include "options.h"
+#include "schedules/schedule.h"
 #include "weights.h"
 
 /* A short form of what was found, for messages. */
@@ -187,16 +188,18 @@ static size_t list_length(const int64_t *v)
     return n;
 }
 
-static json_t *write_float(double v)
+static json_t *write_float(double v, unsigned flags)
 {
-    return isnan(v) ? json_null() : json_real(v);
+    if (isnan(v)) return json_null();
+    if ((flags & LKS_FIELD_WHOLE) != 0 && v == floor(v) && fabs(v) < 1e15) return json_integer((json_int_t)v);
+    return json_real(v);
 }
 
 static json_t *write_floats(const lks_numbers *list, double single)
 {
     json_t *array;
 
-    if (list->n == 0) return write_float(single);
+    if (list->n == 0) return write_float(single, 0);
     array = json_array();
     for (int64_t i = 0; array != NULL && i < list->n; i++) {
         if (json_array_append_new(array, json_real(list->values[i])) != 0) {
@@ -244,7 +247,7 @@ lks_status lks__option_write(const lks_field *f, const void *options, json_t **o
         break;
     }
     case LKS_FIELD_INTS: value = write_ints(from, list_length(from), f->flags); break;
-    case LKS_FIELD_FLOAT: value = write_float(*(const double *)from); break;
+    case LKS_FIELD_FLOAT: value = write_float(*(const double *)from, f->flags); break;
     case LKS_FIELD_FLOATS: value = write_floats(lks__cat(options, f->list), *(const double *)from); break;
     case LKS_FIELD_BOOL: value = json_boolean(*(const lks_tristate *)from == LKS_TRUE); break;
     case LKS_FIELD_TEXT: value = write_text(*(const char *const *)from); break;

@@ -24,6 +24,5 @@ lks_node lks__constraint_apply(const char *spec, lks_node w);
 lks_status lks__activation_to_json(const char *spec, json_t **out);
 lks_status lks__regularizer_to_json(const char *spec, json_t **out);
 lks_status lks__constraint_to_json(const char *spec, json_t **out);
-lks_status lks__schedule_to_json(const char *spec, json_t **out);
 
 #endif

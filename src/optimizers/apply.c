@@ -6,6 +6,7 @@
 
 #include "layers/weights.h"
 #include "optimizer.h"
+#include "schedules/schedule.h"
 
 static lks_node num(lks_node like, double v)
 {
@@ -190,7 +191,8 @@ static void begin(lks_update *u)
         done = lks_ops_floor(lks_ops_divide(done, num(done, n)));
     }
     u->step = lks_ops_add(done, num(done, 1));
-    u->rate = lks__graph_variable(u->trace->graph, u->optimizer->learning_rate);
+    if (o->schedule != NULL) u->rate = lks__schedule_apply(o->schedule, u->trace->iterations);
+    else u->rate = lks__graph_variable(u->trace->graph, u->optimizer->learning_rate);
     if (u->optimizer->class_->prepare != NULL) u->optimizer->class_->prepare(u);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "schedules/schedule.h"
 
 static const lks_config_class *const list[] = {
 #define LKS_OPTIMIZER(word) &lks__optimizer_##word.config,
@@ -34,10 +35,7 @@ static lks_status check(const lks_optimizer *optimizer)
     if (o->gradient_accumulation_steps == 1) {
         return lks__fail(LKS_E_ARG, "gradient_accumulation_steps must be at least 2, or left out");
     }
-    if (o->schedule != NULL) {
-        return lks__fail(LKS_E_UNSUPPORTED, "the learning-rate schedule \"%.60s\" is not available yet", o->schedule);
-    }
-    return LKS_OK;
+    return o->schedule != NULL ? lks__schedule_check(o->schedule) : LKS_OK;
 }
 
 static lks_status adopt(lks_optimizer *optimizer, const lks_config_class *class_, void *options)
@@ -129,7 +127,9 @@ lks_status lks__optimizer_from_config(const json_t *value, lks_optimizer **out)
 lks_status lks__optimizer_to_config(const lks_optimizer *optimizer, json_t **out)
 {
     LKS_TRY(lks__optimizer_status(optimizer));
-    ((lks_optimizer_head *)optimizer->options)->learning_rate = lks_optimizer_learning_rate(optimizer);
+    if (optimizer->learning_rate != NULL) {
+        ((lks_optimizer_head *)optimizer->options)->learning_rate = lks_optimizer_learning_rate(optimizer);
+    }
     return lks__config_to_json(&lks__optimizer_family, &optimizer->class_->config, optimizer->options, out);
 }
 
@@ -173,6 +173,7 @@ const char *lks__optimizer_name(const lks_optimizer *optimizer)
 double lks_optimizer_learning_rate(const lks_optimizer *optimizer)
 {
     if (optimizer == NULL || optimizer->options == NULL) return 0;
+    if (((const lks_optimizer_head *)optimizer->options)->schedule != NULL) return (double)NAN;
     if (optimizer->learning_rate != NULL) return (double)*lks__variable_floats(optimizer->learning_rate);
     return ((const lks_optimizer_head *)optimizer->options)->learning_rate;
 }

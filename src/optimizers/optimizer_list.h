@@ -1,5 +1,12 @@
 /* optimizer_list.h - one line an optimizer. */
 LKS_OPTIMIZER(adam)
 LKS_OPTIMIZER(adamw)
-LKS_OPTIMIZER(rmsprop)
 LKS_OPTIMIZER(sgd)
+LKS_OPTIMIZER(rmsprop)
+LKS_OPTIMIZER(adadelta)
+LKS_OPTIMIZER(adagrad)
+LKS_OPTIMIZER(adamax)
+LKS_OPTIMIZER(ftrl)
+LKS_OPTIMIZER(lamb)
+LKS_OPTIMIZER(lion)
+LKS_OPTIMIZER(nadam)

@@ -15,6 +15,7 @@ static const struct {
     { "loss", golden_math_loss },
     { "metric", golden_math_metric },
     { "optimizer", golden_math_optimizer },
+    { "schedule", golden_math_schedule },
     { "model", golden_math_model },
 };
 

@@ -13,6 +13,7 @@ void golden_math_initializer(golden_case *c);
 void golden_math_loss(golden_case *c);
 void golden_math_metric(golden_case *c);
 void golden_math_optimizer(golden_case *c);
+void golden_math_schedule(golden_case *c);
 void golden_math_model(golden_case *c);
 void golden_math_error(golden_case *c);
 
