@@ -21,8 +21,11 @@ static int offline(void **state)
 
     (void)state;
     if (shared_folder() != NULL) {
+        char *whole;
         snprintf(data, sizeof data, "%s/data", shared_folder());
-        setenv("LOCKSTEP_DATA", realpath(data, NULL), 1); /* leaks a few bytes once */
+        whole = realpath(data, NULL);
+        if (whole != NULL) setenv("LOCKSTEP_DATA", whole, 1);
+        free(whole);
     }
     setenv("LOCKSTEP_OFFLINE", "1", 1);
     setenv("XDG_CACHE_HOME", command_folder(), 1);
