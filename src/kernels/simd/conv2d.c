@@ -26,26 +26,18 @@ static void conv_span(const conv_blocks *b, const conv_tile *tile, int64_t count
     }
 }
 
-/* One summed channel: vector by vector of the made ones. A partial vector goes the general way. */
+/* One summed channel: vector by vector of the made ones. */
 static void conv_near_lines(const conv_job *j, conv_kind kind, conv_tile *t, int64_t lines, int64_t count)
 {
-    const int whole = t->last == VF ? j->C : j->C - 1;
     conv_tile one = *t;
 
-    for (int c = 0; c < whole; c++)
+    for (int c = 0; c < j->C; c++)
         for (int64_t i = 0; i < lines; i++) {
             one.x = t->x + i * t->x_line;
             one.y = t->y + i * t->y_line + c * VF;
             one.w = t->w + c * VF;
             conv_near_line(&one, kind, CONV_NUMBER, count);
         }
-    if (whole == j->C) return;
-    one.w = t->w + whole * VF;
-    for (int64_t i = 0; i < lines; i++) {
-        one.x = t->x + i * t->x_line;
-        one.y = t->y + i * t->y_line + whole * VF;
-        conv_span(&SIMD(conv_blocks)[kind][0], &one, count, 1);
-    }
 }
 
 /* All lines; in pairs where a line is too short to keep the multiply-adders busy. */
@@ -56,7 +48,7 @@ static void conv_lines(const conv_job *j, conv_kind kind, conv_tile *t, int64_t 
     float *y = t->y;
     int64_t i = 0;
 
-    if (conv_is_near(t, kind) && (j->C == 2 || t->last == VF)) {
+    if (conv_is_near(t, kind)) {
         conv_near_lines(j, kind, t, lines, count);
         return;
     }
@@ -84,50 +76,69 @@ static void pack_forward(const conv_job *j, const float *w, int64_t made, int wi
     }
 }
 
-/* The same where a kernel position holds (made channels, depth): each is transposed, blocks of VF x VF. */
+/* Depths [k, depth) of one kernel position, transposed number by number. */
+static void pack_rest(const conv_job *j, const float *w, int64_t row, int64_t k, int64_t made, int width, float *p)
+{
+    for (; k < j->depth; k++)
+        for (int64_t c = 0; c < width; c++) p[k * width + c] = c < made ? w[c * row + k] : 0.0f;
+}
+
+/* The same where a kernel position holds (made channels, depth): each is transposed, VF channels x 4 depths at a time. */
 static void pack_backward(const conv_job *j, const float *w, int64_t made, int width)
 {
     const int64_t positions = j->rows.kernel * j->cols.kernel, row = j->groups * j->depth;
+    float *p = j->panel;
 
-    for (int64_t i = 0; i < positions; i++, w += j->channels * row)
-        for (int64_t k = 0; k < j->depth; k += VF) {
-            const int64_t columns = j->depth - k < VF ? j->depth - k : VF;
-            float *p = j->panel + (i * j->depth + k) * width;
+    for (int64_t i = 0; i < positions; i++, w += j->channels * row, p += j->depth * width) {
+        int64_t k = 0;
 
+        for (; made == width && k + 4 <= j->depth; k += 4)
             for (int64_t c = 0; c < width; c += VF) {
-                vf block[VF];
+                vf columns[4];
 
-                for (int l = 0; l < VF; l++)
-                    block[l] = c + l < made ? vf_load_m(w + (c + l) * row + k, vf_first(columns)) : vf_zero();
-                vf_transpose(block);
-                for (int64_t l = 0; l < columns; l++) vf_store(p + l * width + c, block[l]);
+                vf_load_columns(w + c * row + k, row, columns);
+                LKS_UNROLL
+                for (int l = 0; l < 4; l++) vf_store(p + (k + l) * width + c, columns[l]);
             }
-        }
+        pack_rest(j, w, row, k, made, width, p);
+    }
 }
 
+/* Channels [c, c + made) of group g, at most C vectors of them. */
+static void conv_panel(conv_job *j, const float *weights, int backward, int64_t g, int64_t c, int64_t made, int C)
+{
+    const int64_t row = j->groups * (backward ? j->depth : j->channels);
+    const int width = C * VF;
+
+    j->C = C;
+    j->last = made - (C - 1) * VF;
+    j->w_depth = width;
+    j->w_col = j->depth * width;
+    j->w_row = j->cols.kernel * j->w_col;
+    j->w = j->panel;
+    if (backward) pack_backward(j, weights + c * row + g * j->depth, made, width);
+    else if (row == width && made == width) j->w = weights;
+    else pack_forward(j, weights + g * j->channels + c, made, width);
+    conv_walk(j, j->x + g * j->depth, j->y + g * j->channels + c);
+}
+
+/* A partial vector goes first: as long as it only spills into channels of the next position that are made later, whole vectors
+ * can be stored. */
 static void conv_groups(conv_job *j, const float *weights, int backward)
 {
-    const int64_t row = backward ? j->groups * j->depth : j->groups * j->channels;
-    const int64_t kernel = j->rows.kernel * j->cols.kernel;
+    const int64_t whole = j->channels / VF * VF;
+    const float *end = j->y + j->n * j->rows.n_out * j->cols.n_out * j->y_pixel;
 
     j->x_depth = 1;
     j->lines = conv_lines;
-    for (int64_t g = 0; g < j->groups; g++)
-        for (int64_t c = 0, made; c < j->channels; c += made) {
-            const int width = j->channels - c > VF ? 2 * VF : VF;
-
-            j->C = width / VF;
-            made = j->channels - c < width ? j->channels - c : width;
-            j->w_depth = width;
-            j->w = j->panel;
-            if (backward) pack_backward(j, weights + c * row + g * j->depth, made, width);
-            else if (row == width && made == width) j->w = weights;
-            else pack_forward(j, weights + g * j->channels + c, made, width);
-            j->w_col = j->depth * width;
-            j->w_row = j->cols.kernel * j->w_col;
-            j->last = made - (width - VF);
-            if (kernel > 0 && j->n > 0) conv_walk(j, j->x + g * j->depth, j->y + g * j->channels + c);
-        }
+    if (j->rows.kernel * j->cols.kernel == 0 || j->n == 0) return;
+    for (int64_t g = 0; g < j->groups; g++) {
+        j->safe = j->groups == 1 && whole > 0 ? end : NULL;
+        if (whole < j->channels) conv_panel(j, weights, backward, g, whole, j->channels - whole, 1);
+        j->safe = end;
+        for (int64_t c = 0; c < whole; c += 2 * VF)
+            conv_panel(j, weights, backward, g, c, whole - c < 2 * VF ? VF : 2 * VF, whole - c < 2 * VF ? 1 : 2);
+    }
 }
 
 /* A 1x1 kernel sees one long line of positions. */

@@ -53,70 +53,30 @@ BLOCKS8(3, 2, 1)
 BLOCKS8(3_STRIDE, 2, 1)
 BLOCKS8(3_BACK, 2, 1)
 BLOCKS8(2_BACK, 2, 1)
-#define STREAM_2(kind)             \
-    {                              \
-        { 8, 0 },                  \
-        {                          \
-            { LIST8(kind, 2, 1) }, \
-            {                      \
-                NULL               \
-            }                      \
-        }                          \
-    }
+#define LIST_3(kind) 8, LIST8(kind, 2, 1)
+#define LIST_2_BACK 8, LIST8(2_BACK, 2, 1)
 #else
 BLOCKS4(3, 2, 1)
 BLOCKS4(3_STRIDE, 2, 1)
 BLOCKS4(3_BACK, 2, 1)
 BLOCKS4(2_BACK, 2, 1)
-#define STREAM_2(kind)             \
-    {                              \
-        { 4, 0 },                  \
-        {                          \
-            { LIST4(kind, 2, 1) }, \
-            {                      \
-                NULL               \
-            }                      \
-        }                          \
-    }
+BLOCK(2_BACK, 2, 1, 5)
+#define LIST_3(kind) 4, LIST4(kind, 2, 1)
+#define LIST_2_BACK 5, LIST4(2_BACK, 2, 1), block_2_BACK_2_1_5
 #endif
 
-#define PLAIN_1(kind)              \
-    {                              \
-        { 8, 0 },                  \
-        {                          \
-            { LIST8(kind, 1, 1) }, \
-            {                      \
-                NULL               \
-            }                      \
-        }                          \
-    }
-#define PLAIN_2(kind)              \
-    {                              \
-        { 6, 0 },                  \
-        {                          \
-            { LIST6(kind, 2, 1) }, \
-            {                      \
-                NULL               \
-            }                      \
-        }                          \
-    }
-#define STREAM_1(kind)              \
-    {                               \
-        { 10, 6 },                  \
-        {                           \
-            { LIST10(kind, 1, 1) }, \
-            {                       \
-                LIST6(kind, 1, 2)   \
-            }                       \
-        }                           \
-    }
+/* clang-format off */
+#define ONE_LINE(longest, ...) { { longest, 0 }, { { __VA_ARGS__ }, { NULL } } }
+#define ONE(...)               ONE_LINE(__VA_ARGS__)
+#define PAIRS(kind)            { { 10, 6 }, { { LIST10(kind, 1, 1) }, { LIST6(kind, 1, 2) } } }
+/* clang-format on */
 
 const conv_blocks SIMD(conv_blocks)[CONV_KINDS][2] = {
-    [CONV_PLAIN] = { PLAIN_1(PLAIN), PLAIN_2(PLAIN) },
-    [CONV_1] = { PLAIN_1(1), PLAIN_2(1) },
-    [CONV_2] = { PLAIN_1(2), PLAIN_2(2) },
-    [CONV_3] = { STREAM_1(3), STREAM_2(3) },
-    [CONV_3_STRIDE] = { STREAM_1(3_STRIDE), STREAM_2(3_STRIDE) },
-    [CONV_3_BACK] = { STREAM_1(3_BACK), STREAM_2(3_BACK) },
-    [CONV_2_BACK] = { STREAM_1(2_BACK), STREAM_2(2_BACK) },
+    [CONV_PLAIN] = { ONE(8, LIST8(PLAIN, 1, 1)), ONE(6, LIST6(PLAIN, 2, 1)) },
+    [CONV_1] = { ONE(8, LIST8(1, 1, 1)), ONE(6, LIST6(1, 2, 1)) },
+    [CONV_2] = { ONE(8, LIST8(2, 1, 1)), ONE(6, LIST6(2, 2, 1)) },
+    [CONV_3] = { PAIRS(3), ONE(LIST_3(3)) },
+    [CONV_3_STRIDE] = { PAIRS(3_STRIDE), ONE(LIST_3(3_STRIDE)) },
+    [CONV_3_BACK] = { PAIRS(3_BACK), ONE(LIST_3(3_BACK)) },
+    [CONV_2_BACK] = { PAIRS(2_BACK), ONE(LIST_2_BACK) },
 };

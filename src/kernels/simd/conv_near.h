@@ -8,7 +8,7 @@ enum { CONV_NEAR = 4 }; /* positions at once */
 
 typedef void (*conv_near_fn)(const conv_tile *t, int64_t count);
 
-/* [vector][kind - CONV_3, or 3 for two columns of any kind][row_taps - 2]: one line, one whole vector of channels. */
+/* [vector][kind - CONV_3, or 3 for two columns of any kind][row_taps - 2]: one line, one vector of channels. */
 extern const conv_near_fn SIMD(conv_near)[2][4][2];
 
 LKS_INLINE bool conv_is_near(const conv_tile *t, conv_kind kind)

@@ -88,6 +88,24 @@ LKS_INLINE void conv_taps(const conv_axis *a, int64_t out, conv_run *r)
     if (r->k_count < 0) r->k_count = 0;
 }
 
+/* Outputs from `first` whose taps are all inside, counted without looking at each. */
+LKS_INLINE int64_t conv_inner_count(const conv_axis *a, const conv_run *r)
+{
+    const int64_t left = (a->n_out - r->first + r->step - 1) / r->step;
+    int64_t n;
+
+    if (a->backward) n = a->n_in - r->in_first;
+    else n = (a->n_in - 1 - r->in_first - (a->kernel - 1) * a->dilation) / a->stride + 1;
+    return n < left ? n : left;
+}
+
+LKS_INLINE int conv_run_is_inner(const conv_axis *a, const conv_run *r)
+{
+    if (r->k_count == 0) return 0;
+    if (!a->backward) return r->k_count == a->kernel;
+    return r->k_first < r->k_step && r->k_first + r->k_count * r->k_step >= a->kernel;
+}
+
 /* The next run; start with count = 0. False at the end. */
 LKS_INLINE int conv_next_run(const conv_axis *a, conv_run *r)
 {
@@ -104,6 +122,10 @@ LKS_INLINE int conv_next_run(const conv_axis *a, conv_run *r)
     if (next >= a->n_out) return 0;
     conv_taps(a, next, r);
     r->first = next;
+    if (conv_run_is_inner(a, r)) {
+        r->count = conv_inner_count(a, r);
+        return 1;
+    }
     for (r->count = 1; next + r->step < a->n_out; r->count++) {
         conv_run other;
 

@@ -21,8 +21,9 @@ typedef struct conv_tile {
     int64_t w_row_tap, w_col_tap, w_depth;
     float *y;
     int64_t y_position, y_line;
-    int64_t last; /* channels of the last vector */
-    int carry;    /* vectors of x: start from y, not from +0 */
+    int64_t last;      /* channels of the last vector */
+    const float *safe; /* whole vectors may be stored up to here, though their last lanes belong to the next position */
+    int carry;         /* vectors of x: start from y, not from +0 */
 } conv_tile;
 
 /* How taps meet positions; see conv_tile_kind. */
@@ -159,13 +160,14 @@ LKS_INLINE void conv_sums(const conv_tile *t, vf *sum, const int vector, const c
     }
 }
 
-LKS_INLINE void conv_store_line(const conv_tile *t, float *y, const vf *sum, const int length, const int C)
+LKS_INLINE void conv_store_line(const conv_tile *t, float *y, const vf *sum, const int vector, const int length,
+                                const int C)
 {
     LKS_UNROLL
     for (int i = 0; i < length; i++) {
         LKS_UNROLL
         for (int c = 0; c < C; c++) {
-            if (c + 1 < C || t->last == VF) vf_store(y + c * VF, sum[i * C + c]);
+            if (c + 1 < C || vector == CONV_VECTOR || y + (c + 1) * VF <= t->safe) vf_store(y + c * VF, sum[i * C + c]);
             else vf_store_part(y + c * VF, t->last, sum[i * C + c]);
         }
         y += t->y_position;
@@ -178,8 +180,8 @@ LKS_INLINE void conv_block(const conv_tile *t, const int vector, const conv_kind
     vf sum[24];
 
     conv_sums(t, sum, vector, kind, lines, length, C);
-    conv_store_line(t, t->y, sum, length, C);
-    if (lines == 2) conv_store_line(t, t->y + t->y_line, sum + length * C, length, C);
+    conv_store_line(t, t->y, sum, vector, length, C);
+    if (lines == 2) conv_store_line(t, t->y + t->y_line, sum + length * C, vector, length, C);
 }
 
 /* What the taps of a run allow: positions `step` inputs apart, taps `tap` inputs apart, along the lines of a tile. */

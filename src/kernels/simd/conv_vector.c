@@ -56,6 +56,7 @@ static void dot_positions(const conv_job *j, conv_kind kind, const conv_tile *ti
     memset(lanes + count * LANES, 0, (size_t)(VF * LANES) * sizeof *lanes);
     for (int64_t block = 0; block < j->depth; block += LANES)
         for (int p = 0; p < LANES && block + p < j->depth; p += VF) {
+            t.safe = NULL;
             t.last = j->depth - block - p < VF ? j->depth - block - p : VF;
             t.carry = block > 0;
             t.x = tile->x + block + p;
@@ -123,6 +124,7 @@ static void depthwise_groups(conv_job *j, const float *w)
     j->w_row = j->cols.kernel * j->w_col;
     for (int64_t c = 0; c < j->groups; c += VF) {
         j->last = j->groups - c < VF ? j->groups - c : VF;
+        j->safe = NULL;
         j->w = w + c;
         conv_walk(j, j->x + c, j->y + c);
     }

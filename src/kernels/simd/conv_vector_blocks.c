@@ -15,25 +15,14 @@
     BLOCK(vector, 6)   \
     BLOCK(vector, 7)   \
     BLOCK(vector, 8)
+/* clang-format off */
 #define NAME(vector, length) block_##vector##_##length
-#define LIST(vector)             \
-    {                            \
-        { 8, 0 },                \
-        {                        \
-            { NULL,              \
-              NAME(vector, 1),   \
-              NAME(vector, 2),   \
-              NAME(vector, 3),   \
-              NAME(vector, 4),   \
-              NAME(vector, 5),   \
-              NAME(vector, 6),   \
-              NAME(vector, 7),   \
-              NAME(vector, 8) }, \
-            {                    \
-                NULL             \
-            }                    \
-        }                        \
-    }
+#define LIST(vector)                                                                                 \
+    { { 8, 0 },                                                                                      \
+      { { NULL, NAME(vector, 1), NAME(vector, 2), NAME(vector, 3), NAME(vector, 4), NAME(vector, 5), \
+          NAME(vector, 6), NAME(vector, 7), NAME(vector, 8) },                                       \
+        { NULL } } }
+/* clang-format on */
 
 BLOCKS(VECTOR)
 BLOCKS(MASKED)

@@ -21,7 +21,8 @@ struct conv_job {
     float *y, *panel;
     int64_t x_depth, w_depth, w_col, w_row;
     int64_t last; /* channels of the last vector */
-    int C;        /* vectors of channels */
+    const float *safe;
+    int C; /* vectors of channels */
     conv_lines_fn lines;
 };
 
@@ -31,23 +32,27 @@ LKS_INLINE void conv_region(const conv_job *j, const conv_run *r, const conv_run
     const int64_t x_row = j->cols.n_in * j->x_pixel, y_row = j->cols.n_out * j->y_pixel;
     int64_t lines = r->count, count = c->count;
     conv_kind kind = c->k_count == 0 ? CONV_PLAIN : conv_tile_kind(c->k_count, c->in_step, c->in_tap);
-    conv_tile t = { .x_position = c->in_step * j->x_pixel,
-                    .x_line = r->in_step * x_row,
-                    .x_row_tap = r->in_tap * x_row,
-                    .x_col_tap = c->in_tap * j->x_pixel,
-                    .x_depth = j->x_depth,
-                    .row_taps = c->k_count > 0 ? r->k_count : 0,
-                    .col_taps = c->k_count,
-                    .depth = j->depth,
-                    .w = j->w + r->k_first * j->w_row + c->k_first * j->w_col,
-                    .w_row_tap = r->k_step * j->w_row,
-                    .w_col_tap = c->k_step * j->w_col,
-                    .w_depth = j->w_depth,
-                    .y_position = c->step * j->y_pixel,
-                    .y_line = r->step * y_row,
-                    .last = j->last };
+    conv_tile t;
     int64_t swap;
 
+    /* Field by field: initialisers this long are cleared by a slow instruction first. */
+    t.x_position = c->in_step * j->x_pixel;
+    t.x_line = r->in_step * x_row;
+    t.x_row_tap = r->in_tap * x_row;
+    t.x_col_tap = c->in_tap * j->x_pixel;
+    t.x_depth = j->x_depth;
+    t.row_taps = c->k_count > 0 ? r->k_count : 0;
+    t.col_taps = c->k_count;
+    t.depth = j->depth;
+    t.w = j->w + r->k_first * j->w_row + c->k_first * j->w_col;
+    t.w_row_tap = r->k_step * j->w_row;
+    t.w_col_tap = c->k_step * j->w_col;
+    t.w_depth = j->w_depth;
+    t.y_position = c->step * j->y_pixel;
+    t.y_line = r->step * y_row;
+    t.last = j->last;
+    t.safe = j->safe;
+    t.carry = 0;
     if (count < lines && count < 4) { /* a column of the border: go along the rows */
         swap = t.x_position, t.x_position = t.x_line, t.x_line = swap;
         swap = t.y_position, t.y_position = t.y_line, t.y_line = swap;
@@ -63,14 +68,18 @@ LKS_INLINE void conv_region(const conv_job *j, const conv_run *r, const conv_run
     }
 }
 
+enum { CONV_KEPT_RUNS = 12 };
+
 LKS_INLINE void conv_walk(const conv_job *j, const float *x, float *y)
 {
-    conv_run r = { 0 };
+    conv_run r = { .count = 0 }, c = { .count = 0 }, kept[CONV_KEPT_RUNS];
+    int n = 0;
 
+    while (n < CONV_KEPT_RUNS && conv_next_run(&j->cols, &c)) kept[n++] = c;
     while (conv_next_run(&j->rows, &r)) {
-        conv_run c = { 0 };
-
-        while (conv_next_run(&j->cols, &c)) conv_region(j, &r, &c, x, y);
+        for (int i = 0; i < n; i++) conv_region(j, &r, &kept[i], x, y);
+        for (c = kept[CONV_KEPT_RUNS - 1]; n == CONV_KEPT_RUNS && conv_next_run(&j->cols, &c);)
+            conv_region(j, &r, &c, x, y);
     }
 }
 

@@ -51,15 +51,17 @@ static void filter_store(const filter_tile *t, const filter_shape *s, int taps, 
 {
     const vmask m = vf_first(t->last);
 
-    for (int i = 0; i < taps * s->R * s->C; i++, sums += VF) {
-        const int tap = i / (s->R * s->C), r = i / s->C % s->R, c = i % s->C;
-        float *o = t->out + tap / 3 * t->out_row + tap % 3 * t->out_col + r * t->out_depth + c * VF;
+    for (int tap = 0; tap < taps; tap++)
+        for (int r = 0; r < s->R; r++)
+            for (int c = 0; c < s->C; c++, sums += VF) {
+                float *o = t->out + tap / 3 * t->out_row + tap % 3 * t->out_col + r * t->out_depth + c * VF;
 
-        if (t->out_lane != 1)
-            for (int64_t l = 0; l < t->last; l++) o[l * t->out_lane] += sums[l];
-        else if (s->partial) vf_store_m(o, m, t->carry ? vf_load(sums) : vf_add(vf_load_m(o, m), vf_load(sums)));
-        else vf_store(o, t->carry ? vf_load(sums) : vf_add(vf_load(o), vf_load(sums)));
-    }
+                if (t->out_lane != 1)
+                    for (int64_t l = 0; l < t->last; l++) o[l * t->out_lane] += sums[l];
+                else if (s->partial)
+                    vf_store_m(o, m, t->carry ? vf_load(sums) : vf_add(vf_load_m(o, m), vf_load(sums)));
+                else vf_store(o, t->carry ? vf_load(sums) : vf_add(vf_load(o), vf_load(sums)));
+            }
 }
 
 /* Registers to memory for it; `sum` itself must not have its address taken. */

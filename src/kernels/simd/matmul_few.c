@@ -41,6 +41,7 @@ LKS_INLINE void few_sums(const few *f, const int V, const int E)
         for (int v = 0; v < V; v++) {
             vf wv = vf_load(w + v * VF);
 
+            if (E > 1) LKS_ONCE(wv);
             LKS_UNROLL
             for (int e = 0; e < E; e++) sum[e * V + v] = vf_fma(vf_spread(quad[e], index[v]), wv, sum[e * V + v]);
         }
@@ -51,6 +52,45 @@ LKS_INLINE void few_sums(const few *f, const int V, const int E)
         LKS_UNROLL
         for (int v = 0; v < V; v++) vf_store(lanes + e * FEW_RUN + v * VF, sum[e * V + v]);
     }
+}
+
+/* The same for ten columns, where the spread numbers come from broadcasts and blends. */
+LKS_INLINE void few_tens(const few *f, const int E)
+{
+    const float *w = f->w, *a = f->a;
+    vf sum[2 * TENS];
+
+    LKS_UNROLL
+    for (int e = 0; e < E; e++) {
+        LKS_UNROLL
+        for (int v = 0; v < TENS; v++) sum[e * TENS + v] = vf_load(f->lanes + e * FEW_RUN + v * VF);
+    }
+    for (int64_t k = 0; k < f->end; k += 4) {
+        LKS_UNROLL
+        for (int v = 0; v < TENS; v++) {
+            vf wv = vf_load(w + v * VF);
+
+            LKS_ONCE(wv);
+            LKS_UNROLL
+            for (int e = 0; e < E; e++) sum[e * TENS + v] = vf_fma(vf_ten(a + k + e * f->k, v), wv, sum[e * TENS + v]);
+        }
+        w += 40;
+    }
+    LKS_UNROLL
+    for (int e = 0; e < E; e++) {
+        LKS_UNROLL
+        for (int v = 0; v < TENS; v++) vf_store(f->lanes + e * FEW_RUN + v * VF, sum[e * TENS + v]);
+    }
+}
+
+static void tens_1(const few *f)
+{
+    few_tens(f, 1);
+}
+
+static void tens_2(const few *f)
+{
+    few_tens(f, 2);
 }
 
 typedef void (*few_fn)(const few *f);
@@ -89,6 +129,15 @@ static void few_chunk(few *f, const float *a, float *lanes, int64_t rows)
 {
     const int vectors = (int)(4 * f->m + VF - 1) / VF;
 
+    if (f->m == 10) {
+        for (int64_t i = 0; i < rows; i += 2) {
+            f->a = a + i * f->k;
+            f->lanes = lanes + i * FEW_RUN;
+            if (i + 2 <= rows) tens_2(f);
+            else tens_1(f);
+        }
+        return;
+    }
     for (f->first = 0; f->first < vectors; f->first += 8) {
         const int V = vectors - f->first < 8 ? vectors - f->first : 8, together = few_of[V].rows;
         int64_t i = 0;
@@ -189,6 +238,40 @@ LKS_INLINE void few_outer_vector(const few *f, float *w, const float *d, const i
     else few_outer(f, w, d, 0, E, false, false);
 }
 
+/* All vectors of E rows' products for ten columns. The last vector may be partial (no AVX2). */
+LKS_INLINE void few_outer_tens(const few *f, float *restrict w, const float *d, const int E)
+{
+    const float *restrict a = f->a;
+    const vmask last = vf_first(40 - (TENS - 1) * VF);
+    vf pattern[2 * TENS];
+
+    LKS_UNROLL
+    for (int i = 0; i < E * TENS; i++) pattern[i] = vf_load(d + i * VF);
+    for (int64_t k = 0; k < f->end; k += 4) {
+        LKS_UNROLL
+        for (int v = 0; v < TENS; v++) {
+            const bool partial = v == TENS - 1 && 40 % VF != 0;
+            vf wv = partial ? vf_load_m(w + v * VF, last) : vf_load(w + v * VF);
+
+            LKS_UNROLL
+            for (int e = 0; e < E; e++) wv = vf_fma(vf_ten(a + k + e * f->k, v), pattern[e * TENS + v], wv);
+            if (partial) vf_store_m(w + v * VF, last, wv);
+            else vf_store(w + v * VF, wv);
+        }
+        w += 40;
+    }
+}
+
+static void few_tens_rows(const few *f, int64_t rows, float *w, const float *d)
+{
+    float pattern[2 * TENS * VF];
+
+    for (int64_t e = 0; e < rows; e++)
+        for (int i = 0; i < TENS * VF; i++) pattern[e * TENS * VF + i] = d[e * 10 + i % 10];
+    if (rows == 2) few_outer_tens(f, w, pattern, 2);
+    else few_outer_tens(f, w, pattern, 1);
+}
+
 /* Rows [0, rows), at most four, for `length` rows of w from `k`. */
 static void few_outer_rows(few *f, int64_t rows, float *w, int64_t k, int64_t length, const float *a, const float *d)
 {
@@ -196,7 +279,11 @@ static void few_outer_rows(few *f, int64_t rows, float *w, int64_t k, int64_t le
 
     f->a = a + k;
     f->end = length / 4 * 4;
-    for (f->first = 0; f->first < vectors; f->first++) {
+    if (f->m == 10) {
+        for (int64_t e = 0; e < rows; e += 2, f->a += 2 * f->k)
+            few_tens_rows(f, rows - e < 2 ? rows - e : 2, w + k * f->m, d + e * f->m);
+    }
+    for (f->first = 0; f->m != 10 && f->first < vectors; f->first++) {
         float pattern[4 * VF];
 
         for (int64_t e = 0; e < rows; e++)

@@ -25,6 +25,18 @@
 #define LKS_UNROLL _Pragma("GCC unroll 64")
 #endif
 
+/* A value of several uses that must be loaded once: compilers fold the load into each use, and loads are what runs out. */
+#if defined(__x86_64__)
+#define LKS_ONCE(v) __asm__("" : "+x"(v))
+#else
+#define LKS_ONCE(v) __asm__("" : "+w"(v))
+#endif
+
+#if defined(LKS_SIMD_TEST_WIDTH) && LKS_SIMD_TEST_WIDTH == 16
+#undef LKS_ONCE
+#define LKS_ONCE(v) (void)0
+#endif
+
 #if defined(LKS_SIMD_TEST_WIDTH) && LKS_SIMD_TEST_WIDTH == 16
 #include "simd_pair.h"
 #elif defined(LKS_SIMD_TEST_WIDTH) && LKS_SIMD_TEST_WIDTH == 4
@@ -71,5 +83,17 @@ static __attribute__((noinline, unused)) void vf_store_part(float *p, int64_t n,
 {
     vf_store_m(p, vf_first(n), v);
 }
+
+#if !defined(LKS_SIMD_TENS)
+/* Of four numbers, each ten times in TENS vectors, vector v; lanes past 40 are of no interest. */
+enum { TENS = (40 + VF - 1) / VF };
+LKS_INLINE vf vf_ten(const float *p, const int v)
+{
+    static const int32_t index[48] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                       2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3 };
+
+    return vf_spread(vf_quad(p), vi_load(index + v * VF));
+}
+#endif
 
 #endif

@@ -125,3 +125,15 @@ LKS_INLINE void vf_load_columns(const float *p, int64_t stride, vf out[4])
     out[2] = _mm512_shuffle_ps(c, d, 0x44);
     out[3] = _mm512_shuffle_ps(c, d, 0xee);
 }
+
+/* Of four numbers, each ten times in TENS vectors, vector v; lanes past 40 are of no interest. */
+#define LKS_SIMD_TENS 1
+enum { TENS = 3 };
+LKS_INLINE vf vf_ten(const float *p, const int v)
+{
+    switch (v) {
+    case 0: return _mm512_mask_mov_ps(vf_set(p[0]), 0xfc00, vf_set(p[1]));
+    case 1: return _mm512_mask_mov_ps(_mm512_mask_mov_ps(vf_set(p[1]), 0xfff0, vf_set(p[2])), 0xc000, vf_set(p[3]));
+    default: return vf_set(p[3]);
+    }
+}
