@@ -92,7 +92,8 @@ static void json_of_a_read_model_is_the_json_it_was_read_from(void **state)
     for (size_t i = 0; i < 2; i++) {
         lks_model *m = makers[i](), *again;
         char *first = NULL, *second = NULL;
-        assert_int_equal(lks_compile(m, .optimizer = "adam:learning_rate=0.01", .loss = "mse", .metrics = "mae,accuracy"), LKS_OK);
+        assert_int_equal(
+            lks_compile(m, .optimizer = "adam:learning_rate=0.01", .loss = "mse", .metrics = "mae,accuracy"), LKS_OK);
         assert_int_equal(lks_model_to_json(m, &first), LKS_OK);
         again = lks_model_from_json(first);
         if (again == NULL) fail_msg("%s", lks_last_error());
@@ -143,7 +144,8 @@ static void every_spelling_of_a_call_is_read(void **state)
         { "{\"args\": [{\"class_name\": \"__keras_tensor__\", \"config\": {\"keras_history\": [\"x\", 0, 0]}}], \"kwargs\": {}}",
           "[\"x\", 0, 0]", "[\"d\", 0, 0]" },
         { "{\"args\": [{\"class_name\": \"__keras_tensor__\", \"config\": {\"keras_history\": [\"x\", 0, 0]}}], \"kwargs\": "
-          "{\"training\": false, \"mask\": null}}", "[[\"x\", 0, 0]]", "[[\"d\", 0, 0]]" },
+          "{\"training\": false, \"mask\": null}}",
+          "[[\"x\", 0, 0]]", "[[\"d\", 0, 0]]" },
         { "[[\"x\", 0, 0, {}]]", "[[\"x\", 0, 0]]", "[[\"d\", 0, 0]]" },
         { "[\"x\", 0, 0, {}]", "{\"x\": [\"x\", 0, 0]}", "{\"out\": [\"d\", 0, 0]}" },
     };
@@ -183,9 +185,11 @@ static void what_cannot_be_read_is_refused_in_a_sentence(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        snprintf(text, sizeof text, functional, cases[i].shape, cases[i].class_name, cases[i].node, "[\"x\", 0, 0]", cases[i].outputs);
+        snprintf(text, sizeof text, functional, cases[i].shape, cases[i].class_name, cases[i].node, "[\"x\", 0, 0]",
+                 cases[i].outputs);
         if (lks_model_from_json(text) != NULL) fail_msg("case %zu was read", i);
-        if (strstr(lks_last_error(), cases[i].said) == NULL) fail_msg("case %zu: \"%s\" says nothing of %s", i, lks_last_error(), cases[i].said);
+        if (strstr(lks_last_error(), cases[i].said) == NULL)
+            fail_msg("case %zu: \"%s\" says nothing of %s", i, lks_last_error(), cases[i].said);
     }
     assert_null(lks_model_from_json("[]"));
     assert_null(lks_model_from_json("{\"class_name\": \"Sequential\", \"config\": {\"name\": \"s\"}}"));
@@ -204,7 +208,8 @@ static lks_model *with_settings(const char *settings)
     assert_int_equal(lks_model_to_json(m, &text), LKS_OK);
     lks_model_release(m);
     end = strstr(text, ", \"compile_config\": {}}");
-    while (end != NULL && strstr(end + 1, ", \"compile_config\": {}}") != NULL) end = strstr(end + 1, ", \"compile_config\": {}}");
+    while (end != NULL && strstr(end + 1, ", \"compile_config\": {}}") != NULL)
+        end = strstr(end + 1, ", \"compile_config\": {}}");
     assert_non_null(end);
     n = strlen(text) + strlen(settings) + 64;
     joined = malloc(n);
@@ -226,8 +231,14 @@ static void losses_and_metrics_are_read_in_every_form(void **state)
         { "\"loss\": \"mse\"", 2, { 0, 0 }, 0 },
         { "\"loss\": [\"mse\", null], \"metrics\": [[\"mae\", \"mse\"], null]", 1, { 2, 0 }, 0 },
         { "\"loss\": {\"subtract\": \"mae\"}, \"metrics\": {\"subtract\": [\"mae\"]}", 1, { 0, 1 }, 0 },
-        { "\"loss\": {\"class_name\": \"Huber\", \"config\": {\"delta\": 2.0}}, \"loss_weights\": [0.5, 2]", 2, { 0, 0 }, 0.5 },
-        { "\"loss\": {\"class_name\": \"function\", \"config\": \"mean_squared_error\"}, \"loss_weights\": {\"chain\": 3}", 2, { 0, 0 }, 3 },
+        { "\"loss\": {\"class_name\": \"Huber\", \"config\": {\"delta\": 2.0}}, \"loss_weights\": [0.5, 2]",
+          2,
+          { 0, 0 },
+          0.5 },
+        { "\"loss\": {\"class_name\": \"function\", \"config\": \"mean_squared_error\"}, \"loss_weights\": {\"chain\": 3}",
+          2,
+          { 0, 0 },
+          3 },
     };
 
     (void)state;
@@ -288,14 +299,16 @@ static lks_model *small(void)
 
 static void training_goes_on_at_the_same_bits_after_saving_and_loading(void **state)
 {
-    static const char *const optimizers[] = { "adam", "sgd:momentum=0.9,nesterov=true", "rmsprop:centered=true,momentum=0.5",
-                                              "adamw:clipnorm=1", "adam:use_ema=true,gradient_accumulation_steps=2" };
+    static const char *const optimizers[] = { "adam", "sgd:momentum=0.9,nesterov=true",
+                                              "rmsprop:centered=true,momentum=0.5", "adamw:clipnorm=1",
+                                              "adam:use_ema=true,gradient_accumulation_steps=2" };
     lks_tensor *x = numbers(lks_shape(6, 4)), *y = numbers(lks_shape(6, 2));
 
     (void)state;
     for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++) {
         lks_model *m = small(), *again;
-        assert_int_equal(lks_compile(m, .optimizer = optimizers[i], .loss = "huber:delta=0.3", .metrics = "mse"), LKS_OK);
+        assert_int_equal(lks_compile(m, .optimizer = optimizers[i], .loss = "huber:delta=0.3", .metrics = "mse"),
+                         LKS_OK);
         for (int k = 0; k < 3; k++) step(m, x, y);
         again = copy(m);
         assert_int_equal(lks_model_iterations(again), 3);
@@ -365,8 +378,14 @@ static void every_allocation_of_saving_and_loading_may_fail(void **state)
     assert_int_equal(lks_compile(m, .optimizer = "adam", .loss = "mse", .metrics = "mae"), LKS_OK);
     step(m, x, y);
     assert_int_equal(lks__save_memory(m, &kept, &kept_n), LKS_OK);
-    EVERY_ALLOCATION_FAILS(status = lks__save_memory(m, &data, &n), { lks_free(data); data = NULL; });
-    EVERY_ALLOCATION_FAILS(status = lks__load_memory(kept, kept_n, &again), { lks_model_release(again); again = NULL; });
+    EVERY_ALLOCATION_FAILS(status = lks__save_memory(m, &data, &n), {
+        lks_free(data);
+        data = NULL;
+    });
+    EVERY_ALLOCATION_FAILS(status = lks__load_memory(kept, kept_n, &again), {
+        lks_model_release(again);
+        again = NULL;
+    });
     lks_free(kept);
     lks_model_release(m);
     lks_tensor_release(x);
@@ -381,9 +400,14 @@ static void every_allocation_of_reading_a_graph_may_fail(void **state)
 
     (void)state;
     assert_int_equal(lks_model_to_json(m, &text), LKS_OK);
-    EVERY_ALLOCATION_FAILS(status = lks_model_to_json(m, &copy_of_text), { lks_free(copy_of_text); copy_of_text = NULL; });
-    EVERY_ALLOCATION_FAILS(status = (again = lks_model_from_json(text)) != NULL ? LKS_OK : LKS_E_NOMEM,
-                           { lks_model_release(again); again = NULL; });
+    EVERY_ALLOCATION_FAILS(status = lks_model_to_json(m, &copy_of_text), {
+        lks_free(copy_of_text);
+        copy_of_text = NULL;
+    });
+    EVERY_ALLOCATION_FAILS(status = (again = lks_model_from_json(text)) != NULL ? LKS_OK : LKS_E_NOMEM, {
+        lks_model_release(again);
+        again = NULL;
+    });
     lks_free(text);
     lks_model_release(m);
 }

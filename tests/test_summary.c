@@ -11,78 +11,74 @@
 #include "lockstep/train.h"
 #include "support/failing_alloc.h"
 
-static const char web_text[] =
-    "Model: \"web\"\n"
-    "┏━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━┓\n"
-    "┃ Layer (type)        ┃ Output Shape      ┃    Param # ┃ Connected to      ┃\n"
-    "┡━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━┩\n"
-    "│ a (InputLayer)      │ (None, 4)         │          0 │ -                 │\n"
-    "├─────────────────────┼───────────────────┼────────────┼───────────────────┤\n"
-    "│ b (InputLayer)      │ (None, 4)         │          0 │ -                 │\n"
-    "├─────────────────────┼───────────────────┼────────────┼───────────────────┤\n"
-    "│ a_layer_with_quite… │ (None, 1000)      │      5,000 │ a[0][0], b[0][0]  │\n"
-    "│ (Dense)             │                   │            │                   │\n"
-    "├─────────────────────┼───────────────────┼────────────┼───────────────────┤\n"
-    "│ s (Add)             │ (None, 1000)      │          0 │ a_layer_with_qui… │\n"
-    "│                     │                   │            │ a_layer_with_qui… │\n"
-    "│                     │                   │            │ a_layer_with_qui… │\n"
-    "├─────────────────────┼───────────────────┼────────────┼───────────────────┤\n"
-    "│ inner (Sequential)  │ (None, 2)         │      2,010 │ s[0][0],          │\n"
-    "│                     │                   │            │ a_layer_with_qui… │\n"
-    "└─────────────────────┴───────────────────┴────────────┴───────────────────┘\n"
-    " Total params: 7,010 (27.38 KB)\n"
-    " Trainable params: 7,006 (27.37 KB)\n"
-    " Non-trainable params: 4 (16.00 B)\n";
+static const char web_text[] = "Model: \"web\"\n"
+                               "┏━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━┓\n"
+                               "┃ Layer (type)        ┃ Output Shape      ┃    Param # ┃ Connected to      ┃\n"
+                               "┡━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━┩\n"
+                               "│ a (InputLayer)      │ (None, 4)         │          0 │ -                 │\n"
+                               "├─────────────────────┼───────────────────┼────────────┼───────────────────┤\n"
+                               "│ b (InputLayer)      │ (None, 4)         │          0 │ -                 │\n"
+                               "├─────────────────────┼───────────────────┼────────────┼───────────────────┤\n"
+                               "│ a_layer_with_quite… │ (None, 1000)      │      5,000 │ a[0][0], b[0][0]  │\n"
+                               "│ (Dense)             │                   │            │                   │\n"
+                               "├─────────────────────┼───────────────────┼────────────┼───────────────────┤\n"
+                               "│ s (Add)             │ (None, 1000)      │          0 │ a_layer_with_qui… │\n"
+                               "│                     │                   │            │ a_layer_with_qui… │\n"
+                               "│                     │                   │            │ a_layer_with_qui… │\n"
+                               "├─────────────────────┼───────────────────┼────────────┼───────────────────┤\n"
+                               "│ inner (Sequential)  │ (None, 2)         │      2,010 │ s[0][0],          │\n"
+                               "│                     │                   │            │ a_layer_with_qui… │\n"
+                               "└─────────────────────┴───────────────────┴────────────┴───────────────────┘\n"
+                               " Total params: 7,010 (27.38 KB)\n"
+                               " Trainable params: 7,006 (27.37 KB)\n"
+                               " Non-trainable params: 4 (16.00 B)\n";
 
-static const char web_narrow_trained_text[] =
-    "Model: \"web\"\n"
-    "┏━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━┳━━━━━━━━━┳━━━━━━━━━━━━━━━┓\n"
-    "┃ Layer (type)    ┃ Output Shape ┃ Param # ┃ Connected to  ┃\n"
-    "┡━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━╇━━━━━━━━━╇━━━━━━━━━━━━━━━┩\n"
-    "│ a (InputLayer)  │ (None, 4)    │       0 │ -             │\n"
-    "├─────────────────┼──────────────┼─────────┼───────────────┤\n"
-    "│ b (InputLayer)  │ (None, 4)    │       0 │ -             │\n"
-    "├─────────────────┼──────────────┼─────────┼───────────────┤\n"
-    "│ a_layer_with_q… │ (None, 1000) │   5,000 │ a[0][0],      │\n"
-    "│ (Dense)         │              │         │ b[0][0]       │\n"
-    "├─────────────────┼──────────────┼─────────┼───────────────┤\n"
-    "│ s (Add)         │ (None, 1000) │       0 │ a_layer_with… │\n"
-    "│                 │              │         │ a_layer_with… │\n"
-    "│                 │              │         │ a_layer_with… │\n"
-    "├─────────────────┼──────────────┼─────────┼───────────────┤\n"
-    "│ inner           │ (None, 2)    │   2,010 │ s[0][0],      │\n"
-    "│ (Sequential)    │              │         │ a_layer_with… │\n"
-    "└─────────────────┴──────────────┴─────────┴───────────────┘\n"
-    " Total params: 21,024 (82.13 KB)\n"
-    " Trainable params: 5,000 (19.53 KB)\n"
-    " Non-trainable params: 2,010 (7.85 KB)\n"
-    " Optimizer params: 14,014 (54.75 KB)\n";
+static const char web_narrow_trained_text[] = "Model: \"web\"\n"
+                                              "┏━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━┳━━━━━━━━━┳━━━━━━━━━━━━━━━┓\n"
+                                              "┃ Layer (type)    ┃ Output Shape ┃ Param # ┃ Connected to  ┃\n"
+                                              "┡━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━╇━━━━━━━━━╇━━━━━━━━━━━━━━━┩\n"
+                                              "│ a (InputLayer)  │ (None, 4)    │       0 │ -             │\n"
+                                              "├─────────────────┼──────────────┼─────────┼───────────────┤\n"
+                                              "│ b (InputLayer)  │ (None, 4)    │       0 │ -             │\n"
+                                              "├─────────────────┼──────────────┼─────────┼───────────────┤\n"
+                                              "│ a_layer_with_q… │ (None, 1000) │   5,000 │ a[0][0],      │\n"
+                                              "│ (Dense)         │              │         │ b[0][0]       │\n"
+                                              "├─────────────────┼──────────────┼─────────┼───────────────┤\n"
+                                              "│ s (Add)         │ (None, 1000) │       0 │ a_layer_with… │\n"
+                                              "│                 │              │         │ a_layer_with… │\n"
+                                              "│                 │              │         │ a_layer_with… │\n"
+                                              "├─────────────────┼──────────────┼─────────┼───────────────┤\n"
+                                              "│ inner           │ (None, 2)    │   2,010 │ s[0][0],      │\n"
+                                              "│ (Sequential)    │              │         │ a_layer_with… │\n"
+                                              "└─────────────────┴──────────────┴─────────┴───────────────┘\n"
+                                              " Total params: 21,024 (82.13 KB)\n"
+                                              " Trainable params: 5,000 (19.53 KB)\n"
+                                              " Non-trainable params: 2,010 (7.85 KB)\n"
+                                              " Optimizer params: 14,014 (54.75 KB)\n";
 
-static const char unbuilt_text[] =
-    "Model: \"unbuilt\"\n"
-    "┏━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━┓\n"
-    "┃ Layer (type)                    ┃ Output Shape           ┃       Param # ┃\n"
-    "┡━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━┩\n"
-    "│ d (Dense)                       │ ?                      │   0 (unbuilt) │\n"
-    "├─────────────────────────────────┼────────────────────────┼───────────────┤\n"
-    "│ f (Flatten)                     │ ?                      │   0 (unbuilt) │\n"
-    "└─────────────────────────────────┴────────────────────────┴───────────────┘\n"
-    " Total params: 0 (0.00 B)\n"
-    " Trainable params: 0 (0.00 B)\n"
-    " Non-trainable params: 0 (0.00 B)\n";
+static const char unbuilt_text[] = "Model: \"unbuilt\"\n"
+                                   "┏━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━┓\n"
+                                   "┃ Layer (type)                    ┃ Output Shape           ┃       Param # ┃\n"
+                                   "┡━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━┩\n"
+                                   "│ d (Dense)                       │ ?                      │   0 (unbuilt) │\n"
+                                   "├─────────────────────────────────┼────────────────────────┼───────────────┤\n"
+                                   "│ f (Flatten)                     │ ?                      │   0 (unbuilt) │\n"
+                                   "└─────────────────────────────────┴────────────────────────┴───────────────┘\n"
+                                   " Total params: 0 (0.00 B)\n"
+                                   " Trainable params: 0 (0.00 B)\n"
+                                   " Non-trainable params: 0 (0.00 B)\n";
 
-static const char tiny_text[] =
-    "Model: \"tiny\"\n"
-    "┏━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━┓\n"
-    "┃ Layer (type)                    ┃ Output Shape           ┃       Param # ┃\n"
-    "┡━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━┩\n"
-    "│ big (Dense)                     │ (None, 32)             │           256 │\n"
-    "├─────────────────────────────────┼────────────────────────┼───────────────┤\n"
-    "│ one (Dense)                     │ (None, 1)              │            33 │\n"
-    "└─────────────────────────────────┴────────────────────────┴───────────────┘\n"
-    " Total params: 289 (1.13 KB)\n"
-    " Trainable params: 289 (1.13 KB)\n"
-    " Non-trainable params: 0 (0.00 B)\n";
+static const char tiny_text[] = "Model: \"tiny\"\n"
+                                "┏━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━┓\n"
+                                "┃ Layer (type)                    ┃ Output Shape           ┃       Param # ┃\n"
+                                "┡━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━┩\n"
+                                "│ big (Dense)                     │ (None, 32)             │           256 │\n"
+                                "├─────────────────────────────────┼────────────────────────┼───────────────┤\n"
+                                "│ one (Dense)                     │ (None, 1)              │            33 │\n"
+                                "└─────────────────────────────────┴────────────────────────┴───────────────┘\n"
+                                " Total params: 289 (1.13 KB)\n"
+                                " Trainable params: 289 (1.13 KB)\n"
+                                " Non-trainable params: 0 (0.00 B)\n";
 
 /* Long names, a layer called twice, several inputs of one layer, a nested chain called twice. */
 static lks_model *web(void)
@@ -147,7 +143,8 @@ static void summaries_are_those_of_keras(void **state)
 static void the_optimizer_and_frozen_layers_count_as_in_keras(void **state)
 {
     lks_model *m = web();
-    lks_tensor *x = lks_tensor_create(LKS_FLOAT32, lks_shape(3, 4)), *y = lks_tensor_create(LKS_FLOAT32, lks_shape(3, 2));
+    lks_tensor *x = lks_tensor_create(LKS_FLOAT32, lks_shape(3, 4)),
+               *y = lks_tensor_create(LKS_FLOAT32, lks_shape(3, 2));
     lks_tensor *xs[2] = { x, x }, *ys[2] = { y, y };
     lks_arrays arrays = { .xs = xs, .ys = ys, .n_xs = 2, .n_ys = 2 };
     lks_logs logs;
@@ -200,7 +197,10 @@ static void every_allocation_of_a_summary_may_fail(void **state)
     char *text = NULL;
 
     (void)state;
-    EVERY_ALLOCATION_FAILS(status = lks_summary_text(m, 0, &text), { lks_free(text); text = NULL; });
+    EVERY_ALLOCATION_FAILS(status = lks_summary_text(m, 0, &text), {
+        lks_free(text);
+        text = NULL;
+    });
     lks_model_release(m);
 }
 

@@ -34,11 +34,12 @@ static lks_model *autoencoder(void)
     lks_model *encoder = lks_sequential(.name = "encoder", .input_shape = { 8, 8, 1 });
     lks_model *decoder = lks_sequential(.name = "decoder", .input_shape = { 4, 4, 3 });
 
-    lks_sequential_add(encoder, lks_conv2d_layer(.filters = 3, .kernel_size = { 3, 3 }, .strides = { 2, 2 }, .padding = "same",
-                                                 .activation = "relu"));
+    lks_sequential_add(encoder, lks_conv2d_layer(.filters = 3, .kernel_size = { 3, 3 }, .strides = { 2, 2 },
+                                                 .padding = "same", .activation = "relu"));
     lks_sequential_add(decoder, lks_conv2d_transpose_layer(.filters = 3, .kernel_size = { 3, 3 }, .strides = { 2, 2 },
                                                            .padding = "same", .activation = "relu"));
-    lks_sequential_add(decoder, lks_conv2d_layer(.filters = 1, .kernel_size = { 3, 3 }, .padding = "same", .activation = "sigmoid"));
+    lks_sequential_add(
+        decoder, lks_conv2d_layer(.filters = 1, .kernel_size = { 3, 3 }, .padding = "same", .activation = "sigmoid"));
     out = lks_model_call(decoder, lks_model_call(encoder, in));
     lks_model_release(encoder);
     lks_model_release(decoder);
@@ -80,7 +81,8 @@ static lks_model *chain(void)
     lks_model *m = lks_sequential(.name = "chain", .input_shape = { 7, 7, 3 });
 
     lks_sequential_add(m, lks_rescaling_layer(.scale = 0.5, .offset = 0.1));
-    lks_sequential_add(m, lks_conv2d_layer(.filters = 4, .kernel_size = { 2, 3 }, .strides = { 2, 1 }, .activation = "leaky_relu"));
+    lks_sequential_add(
+        m, lks_conv2d_layer(.filters = 4, .kernel_size = { 2, 3 }, .strides = { 2, 1 }, .activation = "leaky_relu"));
     lks_sequential_add(m, lks_dropout_layer(.rate = 0.3));
     lks_sequential_add(m, lks_average_pooling2d_layer(.pool_size = { 2, 2 }));
     lks_sequential_add(m, lks_activation_layer(.activation = "gelu"));
@@ -92,7 +94,8 @@ static lks_model *chain(void)
 static const recipe recipes[] = {
     { "cnn", cnn, "adam", "categorical_crossentropy", "accuracy", "h" },
     { "autoencoder", autoencoder, "adam:learning_rate=0.01", "mse", NULL, "v" },
-    { "branches", branches, "sgd:learning_rate=0.1,momentum=0.9,nesterov=true", "mse;sparse_categorical_crossentropy", "mae;accuracy", "vc" },
+    { "branches", branches, "sgd:learning_rate=0.1,momentum=0.9,nesterov=true", "mse;sparse_categorical_crossentropy",
+      "mae;accuracy", "vc" },
     { "batchnorm", batchnorm, "rmsprop:momentum=0.5,centered=true", "huber:delta=0.5", "mse", "v" },
     { "chain", chain, "adamw", "binary_crossentropy", NULL, "v" },
 };
@@ -148,8 +151,11 @@ static int predict(const recipe *r, lks_model *m, data *d)
 
 static int make_data(const recipe *r, lks_model *m, data *d)
 {
-    static const lks_shape inputs[] = { { 4, { ROWS, 12, 12, 1 } }, { 4, { ROWS, 8, 8, 1 } }, { 2, { ROWS, 6 } },
-                                        { 4, { ROWS, 6, 6, 2 } }, { 4, { ROWS, 7, 7, 3 } } };
+    static const lks_shape inputs[] = { { 4, { ROWS, 12, 12, 1 } },
+                                        { 4, { ROWS, 8, 8, 1 } },
+                                        { 2, { ROWS, 6 } },
+                                        { 4, { ROWS, 6, 6, 2 } },
+                                        { 4, { ROWS, 7, 7, 3 } } };
     size_t k = (size_t)(r - recipes);
 
     d->n_t = strlen(r->targets);
@@ -213,7 +219,8 @@ static int write_one(const recipe *r, const char *folder, lks_model *m, data *d)
 {
     char path[1024];
 
-    if (lks_compile(m, .optimizer = r->optimizer, .loss = r->loss, .metrics = r->metrics) != LKS_OK) return fail(r->name, "compile");
+    if (lks_compile(m, .optimizer = r->optimizer, .loss = r->loss, .metrics = r->metrics) != LKS_OK)
+        return fail(r->name, "compile");
     if (make_data(r, m, d) != 0 || train(r, m, d, 3) != 0 || predict(r, m, d) != 0) return 1;
     snprintf(path, sizeof path, "%s/%s.keras", folder, r->name);
     if (lks_save(m, path) != LKS_OK) return fail(r->name, path);
@@ -232,7 +239,8 @@ static int compare(const recipe *r, size_t i, const lks_tensor *got, const lks_t
         largest = fmax(largest, fabs((double)b[k]));
         worst = fmax(worst, fabs((double)a[k] - (double)b[k]));
     }
-    printf("%s: output %zu of the model that Keras saved: largest difference %.2g of the largest value\n", r->name, i, worst / largest);
+    printf("%s: output %zu of the model that Keras saved: largest difference %.2g of the largest value\n", r->name, i,
+           worst / largest);
     return worst <= 1e-6 * largest ? 0 : 1;
 }
 
