@@ -43,6 +43,7 @@ static lks_status fit(const cli_training *t, lks_fit_options *o)
 {
     const int64_t batch = t->program->batch_size;
     lks_arrays train = cli_set_arrays(t->train), test = { 0 };
+    lks_status status;
 
     if (t->test != NULL) {
         test = cli_set_arrays(t->test);
@@ -51,11 +52,14 @@ static lks_status fit(const cli_training *t, lks_fit_options *o)
     }
     if (t->pipeline) {
         if (o->steps_per_epoch == 0) o->steps_per_epoch = cli_set_size(t->train) / batch;
-        return lks_fit_with(t->program->model, cli_set_pipeline(t->train, batch, t->epochs, t->seed), o);
+        status = lks_fit_with(t->program->model, cli_set_pipeline(t->train, batch, t->epochs, t->seed), o);
+    } else {
+        o->batch_size = batch;
+        o->shuffle = t->shuffle ? LKS_TRUE : LKS_FALSE;
+        status = lks_fit_arrays_with(t->program->model, &train, o);
     }
-    o->batch_size = batch;
-    o->shuffle = t->shuffle ? LKS_TRUE : LKS_FALSE;
-    return lks_fit_arrays_with(t->program->model, &train, o);
+    o->validation_arrays = NULL; /* ours end here */
+    return status;
 }
 
 int cli_train(const cli_training *t, cli_trained *out)
