@@ -12,6 +12,12 @@
 #include "backend/backend.h"
 #include "kernels/kernels.h"
 
+/* Does the node sum (or take the maximum) over the batch? Over shared values such an op is ordinary shared work. */
+static inline bool lks__cpu_accumulates(const lks_graph_node *n)
+{
+    return (n->op->flags & (LKS_OP_BATCH_SUM | LKS_OP_BATCH_MAX)) != 0 && n->in_type[0]->batched;
+}
+
 typedef enum cpu_where {
     AT_NOWHERE = 0,
     AT_SLOT,   /* offset in the lane's arena */

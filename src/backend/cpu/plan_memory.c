@@ -53,11 +53,6 @@ static size_t place_items(item *items, size_t n)
     return total;
 }
 
-static bool accumulates(const lks_graph_node *n)
-{
-    return (n->op->flags & (LKS_OP_BATCH_SUM | LKS_OP_BATCH_MAX)) != 0 && n->in_type[0]->batched;
-}
-
 /* First and last instruction of every batched value, and the last phase that reads it. */
 static void find_lives(lks_executable *exe)
 {
@@ -94,7 +89,7 @@ static void locate(lks_executable *exe, int64_t id)
     } else if (n->constant != NULL) {
         v->where = AT_FIXED;
         v->fixed = (void *)(uintptr_t)n->constant;
-    } else if (accumulates(n)) {
+    } else if (lks__cpu_accumulates(n)) {
         v->where = AT_RESULT;
     } else if (!n->type.batched) {
         v->where = AT_SHARED;
@@ -125,7 +120,7 @@ static void place_accumulators(lks_executable *exe)
                 const cpu_instr *instr = &phase->list.instrs[i];
                 const lks_graph_node *n = lks__graph_at(exe->graph, instr->out[0]);
                 cpu_value *v = &exe->values[instr->out[0]];
-                if (instr->program != NULL || !accumulates(n)) continue;
+                if (instr->program != NULL || !lks__cpu_accumulates(n)) continue;
                 if (((n->op->flags & LKS_OP_BATCH_MAX) != 0) != (pass == 1)) continue;
                 v->index = (pass == 1 ? at[0] : 0) + at[pass];
                 at[pass] += (lks__type_size(&n->type) + 15) & ~(int64_t)15;

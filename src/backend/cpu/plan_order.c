@@ -13,11 +13,6 @@ static const lks_graph_node *at(const lks_executable *exe, int64_t id)
     return lks__graph_at(exe->graph, id);
 }
 
-static bool accumulates(const lks_graph_node *n)
-{
-    return (n->op->flags & (LKS_OP_BATCH_SUM | LKS_OP_BATCH_MAX)) != 0 && n->in_type[0]->batched;
-}
-
 /* Marks node and all it depends on; ids are topological, so one sweep downwards does it. */
 static void close_downwards(const lks_executable *exe, bool *mark)
 {
@@ -34,7 +29,7 @@ static void set_phase(lks_executable *exe, int64_t id)
     int when = 0;
 
     for (int k = 0; k < n->n_in; k++) {
-        int p = exe->values[n->in[k]].phase + (accumulates(at(exe, n->in[k])) ? 1 : 0);
+        int p = exe->values[n->in[k]].phase + (lks__cpu_accumulates(at(exe, n->in[k])) ? 1 : 0);
         if (p > when) when = p;
     }
     exe->values[id].phase = when;
@@ -79,7 +74,7 @@ static void mark_needed(lks_executable *exe, bool *needed, bool *core)
     close_downwards(exe, needed);
     for (size_t id = 0; id < exe->n_nodes; id++) {
         const lks_graph_node *n = at(exe, (int64_t)id);
-        if (needed[id] && (n->type.batched || accumulates(n))) core[id] = true;
+        if (needed[id] && (n->type.batched || lks__cpu_accumulates(n))) core[id] = true;
         exe->values[id].needed = needed[id];
     }
     close_downwards(exe, core);
@@ -102,12 +97,12 @@ lks_status lks__cpu_plan_order(lks_executable *exe, const lks_compile_spec *spec
     for (size_t id = 0; id < exe->n_nodes; id++) {
         const lks_graph_node *n = at(exe, (int64_t)id);
         set_phase(exe, (int64_t)id);
-        if (marks[id] && (n->type.batched || accumulates(n)) && exe->values[id].phase + 1 > exe->n_phases)
+        if (marks[id] && (n->type.batched || lks__cpu_accumulates(n)) && exe->values[id].phase + 1 > exe->n_phases)
             exe->n_phases = exe->values[id].phase + 1;
     }
     for (size_t id = 0; id < exe->n_nodes; id++) {
         const lks_graph_node *n = at(exe, (int64_t)id);
-        bool shared = !n->type.batched && !accumulates(n) && !(n->op->flags & LKS_OP_SOURCE);
+        bool shared = !n->type.batched && !lks__cpu_accumulates(n) && !(n->op->flags & LKS_OP_SOURCE);
         if (marks[id] && shared && !core[id]) exe->values[id].phase = exe->n_phases + 1;
         if (n->op == &lks__op_batch_size) exe->batch_size_node = (int64_t)id;
     }
