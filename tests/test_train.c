@@ -96,6 +96,26 @@ static void unknown_words_get_a_suggestion(void **state)
     lks_model_release(m);
 }
 
+static void losses_and_metrics_must_be_as_many_as_outputs(void **state)
+{
+    lks_node in = lks_input(lks_shape(3)), outputs[2];
+    lks_model *m;
+
+    (void)state;
+    outputs[0] = lks_dense(in, .units = 2);
+    outputs[1] = lks_dense(in, .units = 2);
+    m = lks_model_create_io(1, &in, 2, outputs);
+    expect(lks_compile(m, .loss = "mse;mae;mse"), LKS_E_ARG, "loss \"mse;mae;mse\" has 3 parts for 2 outputs");
+    expect(lks_compile(m, .loss = "mse", .metrics = "mae;mse;"), LKS_E_ARG, "metrics");
+    expect(lks_compile(m, .loss = "mse", .weighted_metrics = "mae;mse;mae"), LKS_E_ARG, "weighted_metrics");
+    assert_int_equal(lks_compile(m, .loss = "mse;mae", .metrics = ";mse"), LKS_OK);
+    assert_int_equal(lks_compile(m, .loss = ";mae", .metrics = "mse"), LKS_OK);
+    lks_model_release(m);
+    m = mlp();
+    expect(lks_compile(m, .loss = "mse;mae"), LKS_E_ARG, "2 parts for 1 output:");
+    lks_model_release(m);
+}
+
 static void wrong_data_are_refused_in_sentences(void **state)
 {
     lks_model *m = compiled();
@@ -344,6 +364,7 @@ int main(void)
         cmocka_unit_test(fit_before_compile_is_refused),
         cmocka_unit_test(a_failed_layer_fails_the_model_with_the_first_cause),
         cmocka_unit_test(unknown_words_get_a_suggestion),
+        cmocka_unit_test(losses_and_metrics_must_be_as_many_as_outputs),
         cmocka_unit_test(wrong_data_are_refused_in_sentences),
         cmocka_unit_test(a_class_out_of_range_is_named),
         cmocka_unit_test(a_loss_that_is_not_finite_stops_with_step_and_layer),

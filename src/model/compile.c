@@ -114,42 +114,40 @@ static lks_status add_metric_list(lks_compiled *c, bool weighted, size_t output,
     return LKS_OK;
 }
 
-/* One list for every output, or one each separated by ';'. */
-static lks_status add_metrics(lks_model *m, lks_compiled *c, bool weighted, const char *text)
+static lks_status add_metrics(lks_compiled *c, size_t output, const char *names)
 {
-    const char *rest = text;
-    bool each = text != NULL && strchr(text, ';') != NULL;
-
-    for (size_t i = 0; i < m->n_outputs && rest != NULL; i++) {
-        char *list = NULL;
-        lks_status status;
-        if (!each) {
-            LKS_TRY(add_metric_list(c, weighted, i, text));
-            continue;
-        }
-        LKS_TRY(next_piece(&rest, ';', &list));
-        status = add_metric_list(c, weighted, i, list);
-        lks__free(list);
-        LKS_TRY(status);
-    }
-    return LKS_OK;
+    return add_metric_list(c, false, output, names);
 }
 
-static lks_status add_losses(lks_model *m, lks_compiled *c, const char *text)
+static lks_status add_weighted_metrics(lks_compiled *c, size_t output, const char *names)
+{
+    return add_metric_list(c, true, output, names);
+}
+
+static lks_status add_loss(lks_compiled *c, size_t output, const char *name)
+{
+    return *name != '\0' ? named_loss(name, &c->losses[output]) : LKS_OK;
+}
+
+/* `text` is one piece for every output, or as many as there are outputs, separated by ';'; `add` gets each. */
+static lks_status for_each_output(const lks_model *m, lks_compiled *c, const char *option, const char *text,
+    lks_status (*add)(lks_compiled *c, size_t output, const char *piece))
 {
     const char *rest = text;
-    bool each = text != NULL && strchr(text, ';') != NULL;
+    size_t pieces = 1;
 
-    for (size_t i = 0; i < m->n_outputs && rest != NULL; i++) {
-        char *name = NULL;
+    if (text == NULL) return LKS_OK;
+    for (const char *p = text; *p != '\0'; p++) pieces += *p == ';';
+    if (pieces != 1 && pieces != m->n_outputs)
+        return lks__fail(LKS_E_ARG, "%s \"%s\" has %zu parts for %zu output%s: say one for each, separated by ';', or one for all",
+            option, text, pieces, m->n_outputs, m->n_outputs == 1 ? "" : "s");
+    for (size_t i = 0; i < m->n_outputs; i++) {
+        char *piece = NULL;
         lks_status status;
-        if (!each) {
-            LKS_TRY(named_loss(text, &c->losses[i]));
-            continue;
-        }
-        LKS_TRY(next_piece(&rest, ';', &name));
-        status = *name != '\0' ? named_loss(name, &c->losses[i]) : LKS_OK;
-        lks__free(name);
+        if (pieces == 1) rest = text;
+        LKS_TRY(next_piece(&rest, ';', &piece));
+        status = add(c, i, piece);
+        lks__free(piece);
         LKS_TRY(status);
     }
     return LKS_OK;
@@ -158,7 +156,7 @@ static lks_status add_losses(lks_model *m, lks_compiled *c, const char *text)
 static lks_status fill(lks_model *m, lks_compiled *c, const lks_compile_options *o)
 {
     LKS_TRY(lks__optimizer_status(c->optimizer));
-    LKS_TRY(add_losses(m, c, o->loss));
+    LKS_TRY(for_each_output(m, c, "loss", o->loss, add_loss));
     if (o->loss_object != NULL) {
         LKS_TRY(lks__loss_status(o->loss_object));
         for (size_t i = 0; i < m->n_outputs; i++) {
@@ -166,8 +164,8 @@ static lks_status fill(lks_model *m, lks_compiled *c, const lks_compile_options 
             c->losses[i] = lks_loss_retain(o->loss_object);
         }
     }
-    LKS_TRY(add_metrics(m, c, false, o->metrics));
-    LKS_TRY(add_metrics(m, c, true, o->weighted_metrics));
+    LKS_TRY(for_each_output(m, c, "metrics", o->metrics, add_metrics));
+    LKS_TRY(for_each_output(m, c, "weighted_metrics", o->weighted_metrics, add_weighted_metrics));
     if (o->metric_object != NULL) LKS_TRY(lks__compiled_add_metric(c, false, 0, lks_metric_retain(o->metric_object)));
     if (o->loss_weights == NULL) return LKS_OK;
     if (o->n_loss_weights != (int64_t)m->n_outputs)
