@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/options.h"
 #include "job.h"
 #include "lockstep/files.h"
 #include "png.h"
@@ -238,12 +239,8 @@ lks_status lks_draw_grid_with(const char *path, const lks_tensor *images, const 
 {
     lks_grid_options o = { .struct_size = sizeof o };
     draw_job job = { path, images, &o };
-    size_t n;
 
     if (path == NULL || images == NULL) return lks__fail(LKS_E_ARG, "lks_draw_grid: path and images must not be NULL");
-    if (options != NULL) {
-        n = options->struct_size < sizeof o ? options->struct_size : sizeof o;
-        memcpy(&o, options, n);
-    }
+    lks__options_copy(&o, sizeof o, options);
     return lks__file_job(run_draw, &job);
 }

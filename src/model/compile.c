@@ -1,6 +1,7 @@
 /* compile.c - what a model is trained with: strings become objects, objects are taken over, trackers are made. */
 #include <string.h>
 
+#include "base/options.h"
 #include "base/text.h"
 #include "function.h"
 #include "names.h"
@@ -265,7 +266,7 @@ lks_status lks_compile_with(lks_model *model, const lks_compile_options *options
     lks_optimizer *optimizer = NULL;
     lks_status status;
 
-    if (options != NULL) memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
+    lks__options_copy(&o, sizeof o, options);
     if (o.optimizer_object != NULL) optimizer = o.optimizer_object;
     else optimizer = lks_optimizer_named(o.optimizer != NULL ? o.optimizer : "rmsprop");
     status = settle(model, &o, optimizer);

@@ -1,6 +1,5 @@
 /* evaluate.c - loss and metrics over a pass of the data, without changing weights. */
-#include <string.h>
-
+#include "base/options.h"
 #include "loop.h"
 #include "names.h"
 
@@ -94,7 +93,7 @@ static lks_evaluate_options read_options(const lks_evaluate_options *options)
 {
     lks_evaluate_options o = { 0 };
 
-    if (options != NULL) memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
+    lks__options_copy(&o, sizeof o, options);
     if (o.batch_size == 0) o.batch_size = 32;
     if (o.batch_size == LKS_ZERO_INT) o.batch_size = 0; /* refused below, in the caller's words */
     return o;

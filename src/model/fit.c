@@ -1,6 +1,7 @@
 /* fit.c - the training loop: epochs, steps, running out of data, validation, callbacks (spec/keras.md 6.2, 6.3). */
 #include <string.h>
 
+#include "base/options.h"
 #include "history.h"
 #include "loop.h"
 #include "names.h"
@@ -227,7 +228,7 @@ static fit_run begin(lks_model *m, const lks_fit_options *options)
 {
     fit_run r = { .known_steps = -1 };
 
-    if (options != NULL) memcpy(&r.o, options, options->struct_size < sizeof r.o ? options->struct_size : sizeof r.o);
+    lks__options_copy(&r.o, sizeof r.o, options);
     if (r.o.epochs == 0) r.o.epochs = 1;
     if (r.o.epochs == LKS_ZERO_INT) r.o.epochs = 0;
     r.loop = (lks_loop){ m,

@@ -2,8 +2,8 @@
 #include "model.h"
 
 #include <stdio.h>
-#include <string.h>
 
+#include "base/options.h"
 #include "base/text.h"
 #include "names.h"
 
@@ -317,7 +317,7 @@ lks_model *lks_model_create_io_with(size_t n_inputs, const lks_node *inputs, siz
     lks_status status = LKS_OK;
     lks_model *m;
 
-    if (options != NULL) memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
+    lks__options_copy(&o, sizeof o, options);
     if (n_inputs < 1 || n_outputs < 1 || n_inputs > LKS_MAX_IO_NODES || n_outputs > LKS_MAX_IO_NODES)
         return failed_model(o.name, NULL,
                             lks__fail(LKS_E_ARG, "a model has 1 to %d inputs and outputs", LKS_MAX_IO_NODES));

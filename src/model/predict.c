@@ -1,6 +1,7 @@
 /* predict.c - outputs for all rows, written by the executor straight into the result. */
 #include <string.h>
 
+#include "base/options.h"
 #include "loop.h"
 #include "names.h"
 
@@ -111,7 +112,7 @@ static lks_predict_options read_options(const lks_predict_options *options)
 {
     lks_predict_options o = { 0 };
 
-    if (options != NULL) memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
+    lks__options_copy(&o, sizeof o, options);
     if (o.batch_size == 0) o.batch_size = 32;
     return o;
 }

@@ -1,8 +1,7 @@
 /* sequential.c - a chain of layers. With an input shape every layer is called as it is added; without one the layers wait until
  * the first data or the first call as a layer gives the shape.
  */
-#include <string.h>
-
+#include "base/options.h"
 #include "names.h"
 #include "tensor/tensor.h"
 
@@ -90,7 +89,7 @@ lks_model *lks_sequential_with(const lks_sequential_options *options)
     lks_model *m;
     lks_status status;
 
-    if (options != NULL) memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
+    lks__options_copy(&o, sizeof o, options);
     m = lks__model_alloc(o.name, "sequential");
     if (m == NULL) return NULL;
     m->sequential = true;

@@ -3,8 +3,7 @@
  */
 #include "symbolic.h"
 
-#include <string.h>
-
+#include "base/options.h"
 #include "names.h"
 #include "tensor/tensor.h"
 
@@ -291,7 +290,7 @@ lks_node lks__input_symbolic(const lks_input_options *options, lks_shape shape)
     lks_type type = { 0 };
     lks_status status;
 
-    if (options != NULL) memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
+    lks__options_copy(&o, sizeof o, options);
     status = input_type(&o, &shape, &type);
     if (status != LKS_OK) {
         lks_symbolic *s = create();

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/options.h"
 #include "base/text.h"
 #include "strategy.h"
 
@@ -39,7 +40,7 @@ lks_strategy *lks_mirrored_with(const lks_mirrored_options *options)
         lks__fail(LKS_E_NOMEM, "no memory for a strategy");
         return NULL;
     }
-    if (options != NULL) memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
+    lks__options_copy(&o, sizeof o, options);
     atomic_init(&s->references, 1);
     s->class_ = &mirrored_class;
     s->replicas = 1;
