@@ -3,6 +3,7 @@
 #define LOCKSTEP_H
 
 #include "lockstep/dataset.h"
+#include "lockstep/dataset_distribute.h"
 #include "lockstep/dataset_more.h"
 #include "lockstep/element.h"
 #include "lockstep/files.h"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compares with a golden set made by real Keras: sh scripts/golden.sh TOPIC [DIR] [--strict]
-#   TOPIC   math, runs, data, files (later distribute)
+#   TOPIC   math, runs, data, files, distribute
 #   DIR     a folder of that topic's format; default: ../shared/golden/TOPIC
 #   --strict makes "not yet" a failure
 # Prints per topic the numbers passed, failed and not yet, and exits 1 if a case fails or none ran.

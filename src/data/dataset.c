@@ -24,7 +24,9 @@ void lks_dataset_release(lks_dataset *dataset)
 {
     while (dataset != NULL && atomic_fetch_sub(&dataset->references, 1) == 1) {
         lks_dataset *next = NULL;
-        if (dataset->stage->destroy != NULL) dataset->stage->destroy(dataset);
+        if (dataset->original == NULL && dataset->stage->destroy != NULL) dataset->stage->destroy(dataset);
+        lks_dataset_release(dataset->original);
+        lks__free(dataset->extra);
         if (dataset->n_inputs > 0) {
             next = dataset->input[0];
             dataset->input[0] = NULL;

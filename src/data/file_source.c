@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "clone.h"
 #include "function.h"
+#include "lockstep/dataset_distribute.h"
 #include "tensor/tensor.h"
 
 enum { DEFAULT_BUFFER = 262144, MAX_BUFFER = 1 << 30 };
@@ -108,6 +110,20 @@ lks_status lks__string_element(lks_cursor *n, const void *data, size_t size, lks
     return status;
 }
 
+lks_dataset *lks__file_list_shard(lks_dataset *of, int64_t num, int64_t index)
+{
+    const lks_file_list *all = (const lks_file_list *)of;
+    lks_dataset *ds = lks__dataset_clone(of, NULL, LKS_UNKNOWN_CARDINALITY);
+    lks_file_list *list = (lks_file_list *)ds;
+
+    if (!lks__dataset_ok(ds)) return ds;
+    list->path = ds->extra = lks__calloc(all->n, sizeof *list->path);
+    if (list->path == NULL) return lks__dataset_fail(ds, lks__fail(LKS_E_NOMEM, "no memory for %zu names", all->n));
+    list->n = 0;
+    for (size_t i = (size_t)index; i < all->n; i += (size_t)num) list->path[list->n++] = all->path[i];
+    return ds;
+}
+
 /* ---- parallel reads: interleave over the names ---- */
 
 typedef struct one_file {
@@ -174,7 +190,7 @@ lks_dataset *lks__parallel_reads(lks_dataset *ds, int64_t reads, lks_dataset *(*
                             .name = "read_file",
                             .output_spec = one_file_spec,
                             .apply = open_file,
-                            .flags = LKS_FN_PURE,
+                            .flags = LKS_FN_PURE | LKS_FN_OPENS_FILES,
                             .user = f,
                             .release = release_file };
     return lks_interleave(files, &fn, .cycle_length = reads, .num_parallel_calls = reads);

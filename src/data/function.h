@@ -11,6 +11,12 @@ typedef struct lks_data_fn {
     uint64_t key;
 } lks_data_fn;
 
+/* The datasets of map, flat_map and interleave begin so. */
+typedef struct lks_fn_dataset {
+    lks_dataset base;
+    lks_data_fn f;
+} lks_fn_dataset;
+
 /* Fills *f from the caller's struct. On failure fn->release has been called already. */
 lks_status lks__data_fn_init(lks_data_fn *f, const lks_dataset *stage, const lks_map_fn *fn);
 /* For a builder that gives up before init: releases the function, returns ds. */

@@ -32,6 +32,14 @@ lks_status lks__stack_skip(lks_cursor *n, int64_t size, bool drop_remainder, int
 lks_spec *lks__stack_spec(const lks_spec *in, int64_t rows, bool ragged);
 /* rows in front of the other sizes. */
 lks_shape lks__with_rows(int64_t rows, lks_shape rest);
+/* Datasets of batch, padded_batch and ragged_batch begin so. */
+typedef struct lks_batched {
+    lks_dataset base;
+    int64_t size;
+} lks_batched;
+
+/* Rows of every batch but the last where ds is such a stage; else 0. */
+int64_t lks__batch_size(const lks_dataset *ds);
 int64_t lks__batch_cardinality(int64_t n, int64_t size, bool drop_remainder);
 
 #endif

@@ -30,6 +30,7 @@ typedef struct lks_stage {
     void (*describe)(const lks_dataset *ds, lks_recipe *r); /* parameters that decide what the elements are */
     void (*counters)(lks_dataset *ds, lks_counters *c);     /* state that all passes over the dataset object share */
     const char *(*unsavable)(const lks_dataset *ds);        /* NULL, or the reason why a pass can't be saved */
+    bool is_files; /* the dataset struct begins with lks_file_list: its files can be dealt out to workers */
 } lks_stage;
 
 struct lks_dataset {
@@ -41,6 +42,8 @@ struct lks_dataset {
     int number;       /* place in the pipeline: sources are 1 */
     size_t n_inputs;
     lks_dataset **input;
+    lks_dataset *original; /* not NULL: a clone (clone.h), whose fields belong to this one, but for `extra` */
+    void *extra;           /* freed with the dataset */
 };
 
 /* Steals the inputs. NULL (no memory, or a NULL input), the first input that had failed, or a new dataset of

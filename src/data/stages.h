@@ -36,6 +36,7 @@
     X(shard)              \
     X(shuffle)            \
     X(skip)               \
+    X(split_batches)      \
     X(take)               \
     X(take_while)         \
     X(tensor_slices)      \

@@ -112,7 +112,8 @@ const lks_stage lks__stage_csv = { .name = "csv",
                                    .next = next,
                                    .close = close_cursor,
                                    .destroy = destroy,
-                                   .describe = describe };
+                                   .describe = describe,
+                                   .is_files = true };
 
 /* Which column of the file each component is. */
 static lks_status choose_columns(csv_dataset *d, const lks_csv_options *o)

@@ -108,7 +108,8 @@ const lks_stage lks__stage_fixed_length = { .name = "fixed_length",
                                             .next = next,
                                             .close = close_cursor,
                                             .destroy = lks__file_list_destroy,
-                                            .describe = describe };
+                                            .describe = describe,
+                                            .is_files = true };
 
 lks_dataset *lks_fixed_length_with(size_t n, const char *const *files, int64_t record_bytes,
                                    const lks_fixed_length_options *options)

@@ -65,7 +65,8 @@ const lks_stage lks__stage_text_lines = { .name = "text_lines",
                                           .next = next,
                                           .close = close_cursor,
                                           .destroy = lks__file_list_destroy,
-                                          .describe = lks__file_list_describe };
+                                          .describe = lks__file_list_describe,
+                                          .is_files = true };
 
 lks_dataset *lks_text_lines_with(size_t n, const char *const *files, const lks_files_options *options)
 {

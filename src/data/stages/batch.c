@@ -86,3 +86,11 @@ lks_dataset *lks_ragged_batch_with(lks_dataset *dataset, int64_t batch_size, con
 {
     return build(&lks__stage_ragged_batch, dataset, batch_size, options);
 }
+
+int64_t lks__batch_size(const lks_dataset *ds)
+{
+    bool batched = ds->stage == &lks__stage_batch || ds->stage == &lks__stage_ragged_batch ||
+                   ds->stage == &lks__stage_padded_batch;
+
+    return batched ? ((const lks_batched *)ds)->size : 0;
+}
