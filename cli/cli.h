@@ -19,9 +19,9 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 typedef struct cli_options {
     const char *model, *data, *optimizer, *loss, *metrics, *save, *output, *png, *targets;
     int64_t epochs, batch_size, seed, threads, verbose, replicas, virtual_shards;
-    int64_t steps_per_epoch, limit, line_length, repeats;
+    int64_t steps_per_epoch, limit, line_length, steps;
     double validation_split;
-    bool validate, pipeline, no_shuffle, json, digest, limits_only, verbose_given;
+    bool validate, pipeline, no_shuffle, json, digest, limits_only, roofline, predict, verbose_given;
 } cli_options;
 
 typedef enum cli_kind {
@@ -55,10 +55,10 @@ extern const cli_command cli_fit, cli_evaluate, cli_predict, cli_summary, cli_pl
         "--model", CLI_STRING, CLI_FIELD(model), "MODEL",                                                                            \
             "the model: builtin:mnist_cnn, builtin:mnist_autoencoder,\nFILE.keras, or FILE.json as Keras' model.to_json() writes it" \
     }
-#define CLI_DATA_OPTION                                                                              \
-    {                                                                                                \
-        "--data", CLI_STRING, CLI_FIELD(data), "DATA",                                               \
-            "mnist, fashion_mnist, or npz:FILE with the arrays\nx_train, y_train, x_test and y_test" \
+#define CLI_DATA_OPTION                                                                                        \
+    {                                                                                                          \
+        "--data", CLI_STRING, CLI_FIELD(data), "DATA",                                                         \
+            "mnist, fashion_mnist, npz:FILE with the arrays\nx_train, y_train, x_test and y_test, or random:N" \
     }
 #define CLI_BATCH_OPTION(text)                                      \
     {                                                               \

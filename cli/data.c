@@ -1,6 +1,7 @@
-/* data.c - "--data": mnist or fashion_mnist (uint8 pictures, class numbers) or npz:FILE (arrays as they are). Pictures stay bytes in memory
+/* data.c - "--data": mnist or fashion_mnist (uint8 pictures, class numbers), npz:FILE (arrays as they are) or random:N. Pictures stay bytes in memory
  * and become float32 a batch at a time in the input pipeline, four times less memory than converted ones. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "program.h"
@@ -35,15 +36,27 @@ static int read_npz(const char *path, const char *split, cli_set *out)
     return CLI_OK;
 }
 
-static int read_data(const char *command, const cli_options *o, const char *split, cli_set *out)
+/* "random" alone: one batch. */
+static int read_random(const char *command, const cli_options *o, const cli_program *p, cli_set *out)
 {
-    static const char *const words[] = { "mnist", "fashion_mnist", "npz:", NULL };
+    char *end = NULL;
+    long long n = o->data[6] == ':' ? strtoll(o->data + 7, &end, 10) : p->batch_size;
+
+    if (n < 1 || n > INT32_MAX || (end != NULL && (*end != '\0' || end == o->data + 7)))
+        return cli_usage(command, "--data random:N takes a number of examples, not \"%s\"", o->data + 7);
+    return cli_random_data(p, n, out);
+}
+
+static int read_data(const char *command, const cli_options *o, const cli_program *p, const char *split, cli_set *out)
+{
+    static const char *const words[] = { "mnist", "fashion_mnist", "npz:", "random:", NULL };
 
     if (o->data == NULL) return cli_usage(command, "%s needs --data: mnist or npz:FILE", command);
+    if (strcmp(o->data, "random") == 0 || strncmp(o->data, "random:", 7) == 0) return read_random(command, o, p, out);
     if (strcmp(o->data, "mnist") == 0) return read_mnist(o, false, split, out);
     if (strcmp(o->data, "fashion_mnist") == 0) return read_mnist(o, true, split, out);
     if (strncmp(o->data, "npz:", 4) == 0) return read_npz(o->data + 4, split, out);
-    return cli_usage(command, "--data is mnist, fashion_mnist or npz:FILE, not \"%s\"%s", o->data,
+    return cli_usage(command, "--data is mnist, fashion_mnist, npz:FILE or random:N, not \"%s\"%s", o->data,
                      cli_suggestion(o->data, words));
 }
 
@@ -86,7 +99,7 @@ static int add_channel(const cli_program *p, cli_set *set)
 int cli_open_set(const char *command, const cli_options *o, const cli_program *p, const char *split, cli_set *out)
 {
     cli_set set = { NULL, NULL, false, CLI_AS_GIVEN, 0 };
-    int code = read_data(command, o, split, &set);
+    int code = read_data(command, o, p, split, &set);
 
     if (code == CLI_OK && lks_tensor_shape(set.x).rank < 1)
         code = cli_fail("x_%s is a scalar, not a list of examples", split);

@@ -4,21 +4,6 @@
 
 #include "program.h"
 
-/* x / 255 by true division: what the training pipeline gives. */
-static lks_tensor *as_float(const cli_set *set)
-{
-    lks_tensor *out;
-    const uint8_t *from = lks_tensor_cdata(set->x);
-    float *to;
-
-    if (!set->pixels) return lks_tensor_retain(set->x);
-    out = lks_tensor_create(LKS_FLOAT32, lks_tensor_shape(set->x));
-    if (out == NULL) return NULL;
-    to = lks_tensor_data(out);
-    for (int64_t i = 0; i < lks_tensor_size(out); i++) to[i] = (float)from[i] / 255.0f;
-    return out;
-}
-
 /* npz: "predictions", and "classes" where the model tells classes apart. */
 static int write_npz(const char *path, lks_tensor *predictions)
 {
@@ -57,7 +42,7 @@ static void print_line(const cli_options *o, const cli_set *set, double seconds)
 
 static int predict(const cli_options *o, const cli_program *p, const cli_set *set)
 {
-    lks_tensor *x = as_float(set), *predictions = NULL;
+    lks_tensor *x = cli_set_floats(set), *predictions = NULL;
     double began = cli_seconds(), seconds;
     int code;
 

@@ -46,6 +46,10 @@ int cli_open_set(const char *command, const cli_options *options, const cli_prog
                  cli_set *out);
 /* Part of it: settles set->targets and puts the answers in that form. */
 int cli_settle_targets(const char *command, const cli_options *options, const cli_program *program, cli_set *set);
+/* Part of it: n examples made up for the model. */
+int cli_random_data(const cli_program *program, int64_t n, cli_set *out);
+/* The examples as the model takes them, pixels divided by 255; NULL without memory. */
+lks_tensor *cli_set_floats(const cli_set *set);
 void cli_close_set(cli_set *set);
 int64_t cli_set_size(const cli_set *set);
 /* The last `share` of the set's examples become *tail. */

@@ -180,6 +180,32 @@ LKS_API lks_status lks_model_plan(lks_model *model, int64_t batch_size, int64_t 
 /* What the last fit or train_on_batch really ran with. LKS_E_STATE before the first step. */
 LKS_API lks_status lks_model_last_plan(const lks_model *model, lks_plan *out);
 
+/* ---- profile: where the time of a training step goes ---- */
+
+/* Work of one kind: an instruction of the compiled step, or what lies between instructions. Seconds are wall time of a step. */
+typedef struct lks_profile_item {
+    const char *op;       /* "conv2d_few", "elementwise"; "gather rows"; "join shards, wait"; "check, assign" */
+    const char *layer;    /* "encoder/conv2d"; "" for work that belongs to no layer */
+    int batched;          /* 1: over the examples; 0: once a step, as an optimizer's update */
+    double seconds, flop; /* floating-point operations of useful work; a multiply-add counts 2 */
+    double bytes;         /* operands read and written, each once */
+    double memory_bytes; /* of those, what does not live in a slice of examples and so comes from beyond the L2 cache */
+} lks_profile_item;
+
+typedef struct lks_profile {
+    size_t n;
+    const lks_profile_item *items; /* in the order of the step */
+    int64_t batch_size, threads, steps;
+    double step_seconds; /* median of as many steps without clocks in them */
+    double flop;         /* of forward and backward; the update is not counted */
+} lks_profile;
+
+/* Trains `steps` steps (0: 20) on these examples, all in one batch, with clocks around every instruction, and as many without;
+ * the weights change, though not as by fit. threads 0: usable cores. *out is freed with lks_profile_release. */
+LKS_API lks_status lks_model_profile(lks_model *model, const lks_arrays *batch, int64_t threads, int64_t steps,
+                                     lks_profile **out);
+LKS_API void lks_profile_release(lks_profile *profile); /* NULL is fine */
+
 #ifdef __cplusplus
 }
 #endif

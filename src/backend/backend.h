@@ -60,11 +60,15 @@ typedef struct lks_plan_report {
 } lks_plan_report;
 void lks__executable_report(const lks_executable *exe, lks_plan_report *out);
 
-/* Per instruction of one step: time, flop, bytes read and written. For `lockstep bench --roofline`. Runs `repeats` steps (which
- * assign, as any step); the executable must have been compiled for one thread. */
+/* Where the time of a step goes: one row an instruction, then gathering rows, joining and waiting, checks and assignments. The
+ * seconds are wall time of one step, means of `repeats` steps (which assign, as any step) and of the threads; they add up to the
+ * step. For `lockstep bench --roofline`. */
 typedef struct lks_profile_row {
-    char name[96]; /* kernel and scope */
-    double seconds, flop, bytes;
+    char op[48], scope[80]; /* kernel; layer, "" for work that belongs to none */
+    bool batched;           /* runs over the examples; else once a step */
+    double seconds, flop;
+    double bytes;        /* of all operands, once each (of batched ones every row) */
+    double memory_bytes; /* of those that do not live in the slice, so that they come from memory or a large cache */
 } lks_profile_row;
 lks_status lks__executable_profile(lks_executable *exe, const lks_run_args *args, int repeats, lks_profile_row **rows,
                                    size_t *n_rows); /* rows freed with lks__free */

@@ -102,22 +102,47 @@ lks_status lks__function_get(lks_model *m, lks_function_kind kind, const lks_bat
     return LKS_OK;
 }
 
+/* The feeds of a step and the iteration's number behind them. */
+static lks_run_args step_args(const lks_model *m, const lks_batch *batch, uint64_t seed, float *iterations,
+                              lks_feed feeds[LKS_MAX_FEEDS + 1])
+{
+    int64_t done = lks_model_iterations(m);
+    size_t n = batch->n_x + batch->n_y + batch->n_w;
+
+    *iterations = (float)done;
+    memcpy(feeds, batch->feeds, n * sizeof *feeds);
+    feeds[n] = (lks_feed){ iterations, NULL };
+    return (lks_run_args){ .n = batch->n, .feeds = feeds, .seed = seed, .step = (uint32_t)done };
+}
+
 lks_status lks__function_run(lks_model *m, lks_function_kind kind, lks_function *f, const lks_batch *batch,
                              uint64_t seed, void *const *outputs)
 {
     static void *const none[1] = { NULL };
     lks_feed feeds[LKS_MAX_FEEDS + 1];
-    int64_t done = lks_model_iterations(m);
-    float iterations = (float)done;
-    size_t n = batch->n_x + batch->n_y + batch->n_w;
-    lks_run_args args = { .n = batch->n, .feeds = feeds, .fetches = outputs != NULL ? outputs : none, .seed = seed };
+    float iterations;
+    lks_run_args args = step_args(m, batch, seed, &iterations, feeds);
     lks_status status;
 
     if (kind != LKS_PREDICT) LKS_TRY(lks__check_labels(f, batch));
-    memcpy(feeds, batch->feeds, n * sizeof *feeds);
-    feeds[n] = (lks_feed){ &iterations, NULL };
-    args.step = (uint32_t)done;
+    args.fetches = outputs != NULL ? outputs : none;
     status = lks__executable_run(f->exe, &args);
-    if (status == LKS_OK && kind == LKS_TRAIN) lks__optimizer_set_iterations(m->compiled->optimizer, done + 1);
+    if (status == LKS_OK && kind == LKS_TRAIN)
+        lks__optimizer_set_iterations(m->compiled->optimizer, lks_model_iterations(m) + 1);
     return status;
+}
+
+lks_status lks__function_profile(lks_model *m, lks_function *f, const lks_batch *batch, uint64_t seed, int repeats,
+                                 lks_profile_row **rows, size_t *n_rows)
+{
+    void *const none[1] = { NULL };
+    lks_feed feeds[LKS_MAX_FEEDS + 1];
+    float iterations;
+    lks_run_args args = step_args(m, batch, seed, &iterations, feeds);
+
+    LKS_TRY(lks__check_labels(f, batch));
+    args.fetches = none;
+    LKS_TRY(lks__executable_profile(f->exe, &args, repeats, rows, n_rows));
+    lks__optimizer_set_iterations(m->compiled->optimizer, lks_model_iterations(m) + repeats + 1);
+    return LKS_OK;
 }

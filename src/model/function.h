@@ -34,6 +34,10 @@ void lks__function_release(lks_function *f);
 lks_status lks__function_run(lks_model *m, lks_function_kind kind, lks_function *f, const lks_batch *batch,
                              uint64_t seed, void *const *outputs);
 
+/* Profiles `repeats` training steps on one batch; rows freed with lks__free. */
+lks_status lks__function_profile(lks_model *m, lks_function *f, const lks_batch *batch, uint64_t seed, int repeats,
+                                 lks_profile_row **rows, size_t *n_rows);
+
 /* LKS_E_ARG if a class number of the batch lies outside what its loss takes: names the target, the example and the value. */
 lks_status lks__check_labels(const lks_function *f, const lks_batch *batch);
 

@@ -1,5 +1,4 @@
 /* executable.c - compiling a function and running its steps. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -139,6 +138,14 @@ static void update(lks_executable *exe)
     }
 }
 
+lks_status lks__cpu_end_step(lks_executable *exe, bool dry)
+{
+    lks_status status = check_finite(exe);
+
+    if (status == LKS_OK && !dry) update(exe);
+    return status;
+}
+
 /* A fetch of an input itself: its rows, copied. */
 static void copy_fed_fetches(const lks_executable *exe)
 {
@@ -177,90 +184,9 @@ lks_status lks__executable_run(lks_executable *exe, const lks_run_args *args)
     }
     lks__cpu_run_stage(exe, exe->n_phases);
     copy_fed_fetches(exe);
-    status = check_finite(exe);
-    if (status == LKS_OK && !args->dry) update(exe);
+    status = lks__cpu_end_step(exe, args->dry);
     lks__fenv_leave(&host);
     return status;
-}
-
-/* ---- profiling ---- */
-
-static size_t list_size(const lks_executable *exe)
-{
-    size_t n = 0;
-
-    for (int p = 0; p < exe->n_phases; p++) n += exe->phases[p].list.n;
-    for (int s = 0; s < exe->n_phases + 2; s++) n += exe->stages[s].n;
-    return n;
-}
-
-static double bytes_moved(const lks_executable *exe, const cpu_instr *instr, double rows)
-{
-    double bytes = 0;
-
-    for (int k = 0; k < instr->n_in + instr->n_out; k++) {
-        int64_t id = k < instr->n_in ? instr->in[k] : instr->out[k - instr->n_in];
-        const lks_type *t = &lks__graph_at(exe->graph, id)->type;
-        bytes += (double)lks__type_bytes(t) * (t->batched ? rows : 1.0);
-    }
-    return bytes;
-}
-
-static void describe(const lks_executable *exe, const cpu_list *list, double rows, const double *seconds, int repeats,
-                     lks_profile_row *out)
-{
-    for (size_t i = 0; i < list->n; i++) {
-        const cpu_instr *instr = &list->instrs[i];
-        snprintf(out[i].name, sizeof out[i].name, "%s %s", instr->name, instr->scope);
-        out[i].seconds = seconds[i] / repeats;
-        out[i].flop = instr->flop * rows;
-        out[i].bytes = bytes_moved(exe, instr, rows);
-    }
-}
-
-static void profiled_step(lks_executable *exe, double *seconds)
-{
-    for (int s = 0; s <= exe->n_phases + 1; s++) {
-        exe->seconds = seconds;
-        lks__cpu_run_stage(exe, s);
-        seconds += exe->stages[s].n;
-        if (s >= exe->n_phases) continue;
-        exe->seconds = seconds;
-        lks__cpu_run_phase(exe, s);
-        seconds += exe->phases[s].list.n;
-    }
-    exe->seconds = NULL;
-}
-
-lks_status lks__executable_profile(lks_executable *exe, const lks_run_args *args, int repeats, lks_profile_row **rows,
-                                   size_t *n_rows)
-{
-    size_t n = list_size(exe);
-    double *seconds;
-    lks_profile_row *list;
-
-    if (exe->n_lanes != 1) return lks__fail(LKS_E_STATE, "profiling needs a function compiled for one thread");
-    LKS_TRY(lks__executable_run(exe, args)); /* checks the arguments, warms up */
-    seconds = lks__calloc(n + 1, sizeof *seconds);
-    list = lks__calloc(n + 1, sizeof *list);
-    if (seconds == NULL || list == NULL) {
-        lks__free(seconds);
-        lks__free(list);
-        return lks__fail(LKS_E_NOMEM, "no memory for a profile");
-    }
-    for (int r = 0; r < repeats; r++) profiled_step(exe, seconds);
-    n = 0;
-    for (int s = 0; s <= exe->n_phases + 1; s++) {
-        describe(exe, &exe->stages[s], 1.0, seconds + n, repeats, list + n);
-        n += exe->stages[s].n;
-        if (s >= exe->n_phases) continue;
-        describe(exe, &exe->phases[s].list, (double)args->n, seconds + n, repeats, list + n);
-        n += exe->phases[s].list.n;
-    }
-    lks__free(seconds);
-    *rows = list;
-    *n_rows = n;
-    return LKS_OK;
 }
 
 const void *lks__executable_value(const lks_executable *exe, size_t fetch)

@@ -100,12 +100,15 @@ static void set_feeds(const lks_executable *exe, cpu_lane *lane, const cpu_phase
 
 static void run_slice(lks_executable *exe, cpu_lane *lane, const cpu_phase *phase, int64_t first, int64_t n)
 {
+    double start = lane->seconds != NULL ? lks__now() : 0;
+
     set_feeds(exe, lane, phase, first, n);
+    if (lane->seconds != NULL) lane->seconds[phase->list.n] += lks__now() - start;
     for (size_t i = 0; i < phase->list.n; i++) {
         const cpu_instr *instr = &phase->list.instrs[i];
-        double start = exe->seconds != NULL ? lks__now() : 0;
+        if (lane->seconds != NULL) start = lks__now();
         run_instr(exe, lane, instr, first, n);
-        if (exe->seconds != NULL) exe->seconds[i] += lks__now() - start;
+        if (lane->seconds != NULL) lane->seconds[i] += lks__now() - start;
         if (exe->tracing) trace_outputs(exe, lane, instr, (int64_t)i, n);
     }
 }
@@ -192,10 +195,11 @@ static void run_shared(lks_executable *exe, const cpu_instr *instr, int replica)
 void lks__cpu_run_stage(lks_executable *exe, int stage)
 {
     const cpu_list *list = &exe->stages[stage];
+    double *seconds = exe->lanes[0].seconds;
 
     for (size_t i = 0; i < list->n; i++) {
         const cpu_instr *instr = &list->instrs[i];
-        double start = exe->seconds != NULL ? lks__now() : 0;
+        double start = seconds != NULL ? lks__now() : 0;
         if (instr->replica_mean) {
             run_replica_mean(exe, instr);
         } else if (instr->program != NULL && instr->elements >= SPLIT_ELEMENTS && exe->n_lanes > 1 && !instr->local) {
@@ -204,7 +208,7 @@ void lks__cpu_run_stage(lks_executable *exe, int stage)
         } else {
             for (int r = 0; r < (instr->local ? exe->replicas : 1); r++) run_shared(exe, instr, r);
         }
-        if (exe->seconds != NULL) exe->seconds[i] += lks__now() - start;
+        if (seconds != NULL) seconds[i] += lks__now() - start;
         if (exe->tracing) trace_outputs(exe, &exe->lanes[0], instr, (int64_t)i, 1);
     }
 }

@@ -96,7 +96,8 @@ typedef struct cpu_lane {
     const char **feeds;    /* rows of each input for the running slice */
     const void **in;       /* pointer scratch for calls */
     void **out;
-    int64_t bad; /* tracing: first instruction with a result that is not finite, or -1 */
+    int64_t bad;     /* tracing: first instruction with a result that is not finite, or -1 */
+    double *seconds; /* profiling: of each instruction of the running list, then of gathering rows; else NULL */
 } cpu_lane;
 
 typedef struct cpu_copy { /* assignment by copy at the end of the update */
@@ -146,7 +147,6 @@ struct lks_executable {
     const lks_run_args *args;
     int phase;
     bool tracing;
-    double *seconds; /* profiling: of each instruction of the running list, or NULL */
 };
 
 /* plan_order.c: which nodes are needed, in which phase or stage. */
@@ -175,6 +175,8 @@ void lks__cpu_lane_start_shard(lks_executable *exe, cpu_lane *lane, const cpu_ph
 void lks__cpu_lane_finish_shard(lks_executable *exe, cpu_lane *lane, const cpu_phase *phase, int shard);
 void lks__cpu_join(lks_executable *exe, int phase);
 
+/* Checks the wanted values, then assigns: the end of every step. */
+lks_status lks__cpu_end_step(lks_executable *exe, bool dry);
 /* Runs shared work of one stage on the caller and, where large, on all lanes. */
 void lks__cpu_run_stage(lks_executable *exe, int stage);
 /* Runs one phase on all lanes and joins its accumulators. */
