@@ -46,5 +46,6 @@ function(lockstep_optional name cost)
 endfunction()
 
 lockstep_optional(PNG "no PNG files can be read" spng libpng)               # LKS_HAVE_SPNG or LKS_HAVE_LIBPNG
+lockstep_optional(JPEG "no JPEG files can be read or written" libjpeg)          # LKS_HAVE_LIBJPEG
 lockstep_optional(CAIRO "no pictures of predictions can be drawn" cairo)    # LKS_HAVE_CAIRO
 lockstep_optional(CURL "datasets are not downloaded over https" libcurl)    # LKS_HAVE_LIBCURL

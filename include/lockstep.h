@@ -7,6 +7,7 @@
 #include "lockstep/dataset_more.h"
 #include "lockstep/element.h"
 #include "lockstep/files.h"
+#include "lockstep/image.h"
 #include "lockstep/layers.h"
 #include "lockstep/layers_named.h"
 #include "lockstep/losses.h"

@@ -19,6 +19,7 @@ lockstep_missing()
     have zlib || missing="$missing zlib1g-dev"
     have cmocka || missing="$missing libcmocka-dev"
     have spng || have libpng || missing="$missing libspng-dev"
+    have libjpeg || missing="$missing libjpeg62-turbo-dev"
     have cairo || missing="$missing libcairo2-dev"
     have libcurl || missing="$missing libcurl4-openssl-dev"
     [ -e /etc/ssl/certs/ca-certificates.crt ] || missing="$missing ca-certificates"
@@ -64,6 +65,10 @@ lockstep_apt()
     # Older systems have no libspng: libpng then.
     case $missing in *libspng-dev*)
         [ -n "$(apt-cache show libspng-dev 2>/dev/null)" ] || missing=$(printf '%s' "$missing" | sed 's/libspng-dev/libpng-dev/') ;;
+    esac
+    # Elsewhere than on Debian libjpeg-turbo goes by another name.
+    case $missing in *libjpeg62-turbo-dev*)
+        [ -n "$(apt-cache show libjpeg62-turbo-dev 2>/dev/null)" ] || missing=$(printf '%s' "$missing" | sed 's/libjpeg62-turbo-dev/libjpeg-dev/') ;;
     esac
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing </dev/null
 }

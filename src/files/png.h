@@ -2,6 +2,8 @@
 #ifndef LKS_FILES_PNG_H
 #define LKS_FILES_PNG_H
 
+#include <stdbool.h>
+
 #include "lockstep/tensor.h"
 
 enum { LKS_PNG_MAX_SIDE = 1 << 16 };
@@ -17,12 +19,15 @@ lks_status lks__png_decode(const void *data, size_t n, int channels, lks_tensor 
 typedef struct lks_png_info {
     uint32_t width, height;
     int channels; /* 1, 3 or 4, see above */
+    int samples;  /* as stored: grey 1, grey with alpha 2, colour 3, with alpha or a palette with transparency 4 */
+    bool wide;    /* 16 bits a sample */
 } lks_png_info;
 
 lks_status lks__png_library_encode(const void *pixels, uint32_t width, uint32_t height, int channels, void **out,
                                    size_t *n);
 lks_status lks__png_library_info(const void *data, size_t n, lks_png_info *out);
-/* All pixels as 4 bytes: red, green, blue, alpha. */
-lks_status lks__png_library_decode(const void *data, size_t n, const lks_png_info *info, void *pixels);
+/* All pixels as 4 items of 8 or 16 bits (in the host's order): red, green, blue, alpha. The whole file must be sound, its
+ * end mark included. */
+lks_status lks__png_library_decode(const void *data, size_t n, const lks_png_info *info, int bits, void *pixels);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "endian.h"
 
 static lks_status failure(png_image *image, const char *doing)
 {
@@ -48,6 +49,15 @@ lks_status lks__png_library_info(const void *data, size_t n, lks_png_info *out)
     out->height = image.height;
     out->channels = image.format & PNG_FORMAT_FLAG_ALPHA ? 4 : image.format & PNG_FORMAT_FLAG_COLOR ? 3 : 1;
     png_image_free(&image);
+    /* The simplified interface hides what is stored; depth and colour type follow the sizes in the first chunk. */
+    out->wide = ((const unsigned char *)data)[24] == 16;
+    switch (((const unsigned char *)data)[25]) {
+    case PNG_COLOR_TYPE_GRAY: out->samples = 1; break;
+    case PNG_COLOR_TYPE_GRAY_ALPHA: out->samples = 2; break;
+    case PNG_COLOR_TYPE_RGB_ALPHA: out->samples = 4; break;
+    case PNG_COLOR_TYPE_PALETTE: out->samples = out->channels == 4 ? 4 : 3; break;
+    default: out->samples = 3;
+    }
     return LKS_OK;
 }
 
@@ -85,17 +95,19 @@ static void on_warning(png_structp png, png_const_charp text)
 }
 
 /* Jumps back to the caller's setjmp on any error. */
-static void decode_rows(decoding *d, const lks_png_info *info, unsigned char *pixels)
+static void decode_rows(decoding *d, const lks_png_info *info, int bits, unsigned char *pixels)
 {
-    size_t row_bytes = (size_t)info->width * 4;
+    size_t row_bytes = (size_t)info->width * (size_t)bits / 2;
     int passes;
 
     png_set_read_fn(d->png, d, take_bytes);
     png_read_info(d->png, d->info);
-    png_set_strip_16(d->png);
+    if (bits == 8) png_set_strip_16(d->png);
     png_set_expand(d->png);
+    if (bits == 16) png_set_expand_16(d->png);
+    if (bits == 16 && lks__host_is_little()) png_set_swap(d->png);
     png_set_gray_to_rgb(d->png);
-    png_set_filler(d->png, 255, PNG_FILLER_AFTER);
+    png_set_filler(d->png, bits == 16 ? 65535 : 255, PNG_FILLER_AFTER);
     passes = png_set_interlace_handling(d->png);
     png_read_update_info(d->png, d->info);
     if (png_get_rowbytes(d->png, d->info) != row_bytes || png_get_image_height(d->png, d->info) != info->height)
@@ -105,7 +117,7 @@ static void decode_rows(decoding *d, const lks_png_info *info, unsigned char *pi
     png_read_end(d->png, NULL);
 }
 
-lks_status lks__png_library_decode(const void *data, size_t n, const lks_png_info *info, void *pixels)
+lks_status lks__png_library_decode(const void *data, size_t n, const lks_png_info *info, int bits, void *pixels)
 {
     decoding d = { .data = data, .left = n };
 
@@ -119,7 +131,7 @@ lks_status lks__png_library_decode(const void *data, size_t n, const lks_png_inf
         png_destroy_read_struct(&d.png, &d.info, NULL);
         return lks__fail(LKS_E_FORMAT, "the picture is damaged: %s", d.message);
     }
-    decode_rows(&d, info, pixels);
+    decode_rows(&d, info, bits, pixels);
     png_destroy_read_struct(&d.png, &d.info, NULL);
     return LKS_OK;
 }

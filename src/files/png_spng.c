@@ -89,6 +89,7 @@ static lks_status open_picture(const void *data, size_t n, spng_ctx **out, struc
 
 lks_status lks__png_library_info(const void *data, size_t n, lks_png_info *out)
 {
+    static const int stored[8] = { 1, 3, 3, 3, 2, 3, 4, 3 }; /* by colour type */
     struct spng_ihdr header;
     struct spng_trns transparent;
     spng_ctx *ctx = NULL;
@@ -99,18 +100,25 @@ lks_status lks__png_library_info(const void *data, size_t n, lks_png_info *out)
     alpha = header.color_type == SPNG_COLOR_TYPE_GRAYSCALE_ALPHA ||
             header.color_type == SPNG_COLOR_TYPE_TRUECOLOR_ALPHA || spng_get_trns(ctx, &transparent) == 0;
     spng_ctx_free(ctx);
-    *out = (lks_png_info){ header.width, header.height, alpha ? 4 : grey ? 1 : 3 };
+    *out = (lks_png_info){ header.width, header.height,
+                           alpha  ? 4
+                           : grey ? 1
+                                  : 3,
+                           stored[header.color_type & 7], header.bit_depth == 16 };
+    if (header.color_type == SPNG_COLOR_TYPE_INDEXED && alpha) out->samples = 4;
     return LKS_OK;
 }
 
-lks_status lks__png_library_decode(const void *data, size_t n, const lks_png_info *info, void *pixels)
+lks_status lks__png_library_decode(const void *data, size_t n, const lks_png_info *info, int bits, void *pixels)
 {
     struct spng_ihdr header;
     spng_ctx *ctx = NULL;
     int code;
 
     LKS_TRY(open_picture(data, n, &ctx, &header));
-    code = spng_decode_image(ctx, pixels, (size_t)info->width * info->height * 4, SPNG_FMT_RGBA8, SPNG_DECODE_TRNS);
+    code = spng_decode_image(ctx, pixels, (size_t)info->width * info->height * (size_t)bits / 2,
+                             bits == 16 ? SPNG_FMT_RGBA16 : SPNG_FMT_RGBA8, SPNG_DECODE_TRNS);
+    if (code == 0) code = spng_decode_chunks(ctx); /* what follows the pixels, to the end mark */
     spng_ctx_free(ctx);
     return code == 0 ? LKS_OK : failure(code, "the picture is damaged");
 }

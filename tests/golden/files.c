@@ -19,7 +19,7 @@ static const struct {
     { "npy", golden_files_npy, NULL },
     { "weights_h5", NULL, NULL },
     { "legacy_h5", NULL, "files" },
-    { "images", NULL, "files" },
+    { "images", golden_files_images, NULL },
     { "folder", NULL, "cases" },
     { "tfrecord", NULL, "reading_each_file_with_TFRecordDataset" },
     { "tensorboard", NULL, "cases" },
