@@ -46,9 +46,32 @@ lks_node lks__graph_matmul_filter(lks_node a, lks_node d)
     return pair(&lks__op_matmul_filter, NULL, in[0], in[1]);
 }
 
+/* Zeros around x are taps outside of what they surround: true if x is such a pad, *inner the image in it. */
+static bool is_zero_frame(lks_node x, lks_node *inner, const lks_pad_attrs **pad)
+{
+    const lks_graph_node *n;
+
+    if (!lks__node_ok(x)) return false;
+    n = lks__node_at(x);
+    if (n->op != &lks__op_pad || n->type.shape.rank != 3) return false;
+    *pad = n->attrs;
+    *inner = (lks_node){ x.graph, n->in[0] };
+    return (*pad)->value == 0 && (*pad)->before[2] == 0 && (*pad)->after[2] == 0 && (*pad)->interior[0] == 0 &&
+           (*pad)->interior[1] == 0 && (*pad)->interior[2] == 0;
+}
+
 lks_node lks__graph_conv2d(lks_node x, lks_node w, const lks_conv_attrs *a)
 {
-    return pair(&lks__op_conv2d, a, x, w);
+    lks_conv_attrs inner = *a;
+    const lks_pad_attrs *pad;
+    lks_node image;
+
+    if (!is_zero_frame(x, &image, &pad)) return pair(&lks__op_conv2d, a, x, w);
+    for (int i = 0; i < 2; i++) {
+        inner.before[i] += pad->before[i];
+        inner.in[i] -= pad->before[i] + pad->after[i];
+    }
+    return pair(&lks__op_conv2d, &inner, image, w);
 }
 
 lks_node lks__graph_conv2d_input(lks_node d, lks_node w, const lks_conv_attrs *a)

@@ -26,6 +26,7 @@ void lks__executable_release(lks_executable *exe)
     lks__free(exe->stages);
     lks__free(exe->phases);
     lks__free(exe->values);
+    lks__free(exe->rewritten.nodes);
     lks__aligned_free(exe->shared);
     lks__aligned_free(exe->full);
     lks__aligned_free(exe->results);
@@ -52,6 +53,7 @@ static lks_status compile(lks_executable *exe, const lks_compile_spec *spec)
     exe->values = lks__calloc(exe->n_nodes + 1, sizeof *exe->values);
     if (exe->values == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a plan");
     LKS_TRY(lks__cpu_plan_order(exe, spec));
+    LKS_TRY(lks__cpu_plan_recompute(exe));
     LKS_TRY(lks__cpu_plan_fuse(exe));
     LKS_TRY(lks__cpu_plan_memory(exe, spec));
     return lks__cpu_plan_lanes(exe);

@@ -126,7 +126,10 @@ struct lks_executable {
     size_t n_fetches;
     int64_t *checks;
     size_t n_checks;
-    cpu_copy *copies; /* after the update; first n_saves of `saves` before it */
+    lks_assignment *assignments; /* the trace's, with this graph's nodes */
+    size_t n_assignments;
+    lks_graph rewritten; /* nodes in `arena`, their list of its own; see plan_recompute.c */
+    cpu_copy *copies;    /* after the update; first n_saves of `saves` before it */
     size_t n_copies;
     cpu_save *saves;
     size_t n_saves;
@@ -151,6 +154,8 @@ struct lks_executable {
 
 /* plan_order.c: which nodes are needed, in which phase or stage. */
 lks_status lks__cpu_plan_order(lks_executable *exe, const lks_compile_spec *spec);
+/* plan_recompute.c: values that are made again in later phases instead of kept; exe->graph becomes a rewritten one. */
+lks_status lks__cpu_plan_recompute(lks_executable *exe);
 /* plan_fuse.c: instruction lists with fused elementwise groups. */
 lks_status lks__cpu_plan_fuse(lks_executable *exe);
 /* plan_memory.c: slices, slots, rows, shared storage; plan_lanes.c: shards and lanes; plan_assign.c: where new values of

@@ -53,8 +53,8 @@ static bool can_write_in_place(const lks_executable *exe, const lks_assignment *
     if (old < 0) return true;
     for (size_t i = (size_t)at + 1; i < update->n; i++)
         if (reads(exe, &update->instrs[i], old)) return false;
-    for (size_t i = 0; i < exe->trace->n_assignments; i++) /* another variable takes over this one's old value */
-        if (exe->values[exe->trace->assignments[i].value.id].root == old) return false;
+    for (size_t i = 0; i < exe->n_assignments; i++) /* another variable takes over this one's old value */
+        if (exe->values[exe->assignments[i].value.id].root == old) return false;
     return reads_in_place(exe, &update->instrs[at], old);
 }
 
@@ -71,14 +71,14 @@ static void write_in_place(lks_executable *exe, const lks_assignment *a, int64_t
 
 lks_status lks__cpu_plan_assign(lks_executable *exe)
 {
-    size_t n = exe->trace->n_assignments;
+    size_t n = exe->n_assignments;
     cpu_list *update = &exe->stages[exe->n_phases + 1];
 
     exe->copies = lks__arena_calloc(&exe->arena, (n + 1) * sizeof *exe->copies);
     exe->saves = lks__arena_calloc(&exe->arena, (n + 1) * sizeof *exe->saves);
     if (exe->copies == NULL || exe->saves == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a plan");
     for (size_t i = 0; i < n; i++) {
-        const lks_assignment *a = &exe->trace->assignments[i];
+        const lks_assignment *a = &exe->assignments[i];
         int64_t root = exe->values[a->value.id].root, at = writer(exe, root);
         cpu_copy *c = &exe->copies[exe->n_copies];
         if (can_write_in_place(exe, a, root, at)) {

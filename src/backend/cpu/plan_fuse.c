@@ -276,8 +276,7 @@ lks_status lks__cpu_plan_fuse(lks_executable *exe)
         for (size_t i = 0; i < exe->n_nodes; i++) f.unit_of[i] = -1;
         for (size_t i = 0; i < exe->n_fetches; i++) kept[exe->values[exe->fetches[i]].root] = true;
         for (size_t i = 0; i < exe->n_checks; i++) kept[exe->values[exe->checks[i]].root] = true;
-        for (size_t i = 0; i < exe->trace->n_assignments; i++)
-            kept[exe->values[exe->trace->assignments[i].value.id].root] = true;
+        for (size_t i = 0; i < exe->n_assignments; i++) kept[exe->values[exe->assignments[i].value.id].root] = true;
         status = build_all(&f, kept);
         clear(&f);
     }

@@ -61,6 +61,10 @@ static lks_status copy_lists(lks_executable *exe, const lks_compile_spec *spec)
     }
     exe->n_fetches = spec->n_fetches;
     exe->n_checks = spec->n_checks;
+    exe->n_assignments = exe->trace->n_assignments;
+    exe->assignments = lks__arena_calloc(&exe->arena, (exe->n_assignments + 1) * sizeof *exe->assignments);
+    if (exe->assignments == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a plan");
+    for (size_t i = 0; i < exe->n_assignments; i++) exe->assignments[i] = exe->trace->assignments[i];
     return LKS_OK;
 }
 
@@ -70,7 +74,7 @@ static void mark_needed(lks_executable *exe, bool *needed, bool *core)
     for (size_t i = 0; i < exe->n_fetches; i++) core[exe->fetches[i]] = true;
     for (size_t i = 0; i < exe->n_checks; i++) core[exe->checks[i]] = true;
     memcpy(needed, core, exe->n_nodes);
-    for (size_t i = 0; i < exe->trace->n_assignments; i++) needed[exe->trace->assignments[i].value.id] = true;
+    for (size_t i = 0; i < exe->n_assignments; i++) needed[exe->assignments[i].value.id] = true;
     close_downwards(exe, needed);
     for (size_t id = 0; id < exe->n_nodes; id++) {
         const lks_graph_node *n = at(exe, (int64_t)id);
