@@ -88,6 +88,7 @@ static int for_models(cli_options *o, int (*one)(const cli_options *o, void *use
     if (o->model != NULL) return one(o, user);
     for (const cli_builtin *b = cli_builtins; code == CLI_OK && b->name != NULL; b++) {
         char name[64];
+        if (!b->of_digits) continue;
         snprintf(name, sizeof name, "builtin:%s", b->name);
         o->model = name;
         code = one(o, user);

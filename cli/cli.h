@@ -50,10 +50,10 @@ extern const cli_command cli_fit, cli_evaluate, cli_predict, cli_summary, cli_pl
 
 /* Options that several commands have, word for word the same. */
 #define CLI_FIELD(field) offsetof(cli_options, field)
-#define CLI_MODEL_OPTION                                                                                                             \
-    {                                                                                                                                \
-        "--model", CLI_STRING, CLI_FIELD(model), "MODEL",                                                                            \
-            "the model: builtin:mnist_cnn, builtin:mnist_autoencoder,\nFILE.keras, or FILE.json as Keras' model.to_json() writes it" \
+#define CLI_MODEL_OPTION                                                                                                                                                          \
+    {                                                                                                                                                                             \
+        "--model", CLI_STRING, CLI_FIELD(model), "MODEL",                                                                                                                         \
+            "the model: builtin:mnist_cnn, builtin:mnist_autoencoder,\nbuiltin:mobilenet_v2:alpha=1,input=224,...,\nFILE.keras, or FILE.json as Keras' model.to_json() writes it" \
     }
 #define CLI_DATA_OPTION                                                                                        \
     {                                                                                                          \

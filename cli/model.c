@@ -5,10 +5,13 @@
 
 #include "program.h"
 
+/* name may go on with ":" and settings. */
 static const cli_builtin *find_builtin(const char *name)
 {
+    size_t n = strcspn(name, ":");
+
     for (const cli_builtin *b = cli_builtins; b->name != NULL; b++)
-        if (strcmp(b->name, name) == 0) return b;
+        if (strncmp(b->name, name, n) == 0 && b->name[n] == '\0') return b;
     return NULL;
 }
 
@@ -73,14 +76,23 @@ static lks_model *read_json(const char *path)
     return model;
 }
 
+static int open_builtin(const char *command, const char *name, cli_program *out)
+{
+    const cli_builtin *b = out->builtin = find_builtin(name);
+    const char *settings = name + strcspn(name, ":");
+
+    if (b == NULL) return unknown_builtin(command, name);
+    if (*settings == ':') settings++;
+    if (*settings != '\0' && b->check == NULL)
+        return cli_usage(command, "builtin:%s takes no settings, found \"%s\"", b->name, settings);
+    if (*settings != '\0' && b->check(command, settings) != CLI_OK) return CLI_USAGE;
+    out->model = b->build(settings);
+    return out->model != NULL ? CLI_OK : cli_library_failed();
+}
+
 static int open_model(const char *command, const char *name, cli_program *out)
 {
-    if (strncmp(name, "builtin:", 8) == 0) {
-        out->builtin = find_builtin(name + 8);
-        if (out->builtin == NULL) return unknown_builtin(command, name + 8);
-        out->model = out->builtin->build();
-        return out->model != NULL ? CLI_OK : cli_library_failed();
-    }
+    if (strncmp(name, "builtin:", 8) == 0) return open_builtin(command, name + 8, out);
     if (find_builtin(name) != NULL)
         return cli_usage(command, "%s is no file; did you mean \"builtin:%s\"?", name, name);
     if (ends_with(name, ".json")) {

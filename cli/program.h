@@ -11,9 +11,16 @@
 typedef struct cli_builtin {
     const char *name, *optimizer, *loss, *metrics;
     int64_t batch_size, epochs;
-    lks_model *(*build)(void);
+    bool of_digits; /* its data are MNIST */
+    int (*check)(const char *command,
+                 const char *settings);        /* "alpha=0.5,input=160": CLI_OK or CLI_USAGE; NULL: takes none */
+    lks_model *(*build)(const char *settings); /* what check has passed, or "" */
 } cli_builtin;
 extern const cli_builtin cli_builtins[]; /* ended by a NULL name */
+
+/* ---- mobilenet.c ---- */
+int cli_mobilenet_settings(const char *command, const char *settings);
+lks_model *cli_mobilenet(const char *settings);
 
 typedef struct cli_program {
     lks_model *model;

@@ -2,6 +2,7 @@
 #ifndef LOCKSTEP_H
 #define LOCKSTEP_H
 
+#include "lockstep/applications.h"
 #include "lockstep/dataset.h"
 #include "lockstep/dataset_distribute.h"
 #include "lockstep/dataset_more.h"

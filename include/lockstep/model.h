@@ -62,6 +62,11 @@ LKS_API void lks_node_discard(lks_node node);
 LKS_API lks_status lks_model_status(const lks_model *model);
 LKS_API const char *lks_model_name(const lks_model *model);
 
+/* Input or output i as a node, to go on from: a model made of such nodes shares this one's layers and weights. A failed node if
+ * there is none so numbered, or the model failed or has no input shape yet. */
+LKS_API lks_node lks_model_input(lks_model *model, size_t i);
+LKS_API lks_node lks_model_output(lks_model *model, size_t i);
+
 /* The shape of input or output i, -1 standing for the batch axis; rank -1 for a model that has none yet, or none so numbered. */
 LKS_API lks_shape lks_model_input_shape(const lks_model *model, size_t i);
 LKS_API lks_shape lks_model_output_shape(const lks_model *model, size_t i);
@@ -82,7 +87,8 @@ LKS_API lks_status lks_model_set_weight(lks_model *model, size_t i,
 /* SHA-256 over all weights' float32 bytes in order, as 64 hexadecimal digits and a zero. */
 LKS_API lks_status lks_model_digest(const lks_model *model, char digest[65]);
 
-/* Freezes or unfreezes a layer (or, with NULL, the model) by name, nested layers by "encoder/conv2d". Compile again. */
+/* Freezes or unfreezes a layer (or, with NULL, the model) by name, nested layers by "encoder/conv2d", and all layers in it.
+ * A frozen layer's weights keep their values; batch normalisation then uses its moving statistics. Compile again. */
 LKS_API lks_status lks_model_set_trainable(lks_model *model, const char *layer, int trainable);
 
 /* What Keras' model.summary() prints, as a string freed with lks_free. line_length 0: 76, as in a pipe. */
@@ -97,6 +103,10 @@ LKS_API lks_status lks_summary(const lks_model *model);
 LKS_API lks_status lks_save(const lks_model *model, const char *path);
 /* Reads a .keras archive (or the folder of one unpacked). NULL on failure: lks_last_error says why. */
 LKS_API lks_model *lks_load(const char *path);
+/* The weights alone, from or to a ".weights.h5" file of Keras 3. Reading changes nothing unless every weight is there and
+ * fits. */
+LKS_API lks_status lks_load_weights(lks_model *model, const char *path);
+LKS_API lks_status lks_save_weights(const lks_model *model, const char *path);
 /* Keras' model.to_json() and model_from_json(); the text is freed with lks_free. compile_config is honoured. */
 LKS_API lks_status lks_model_to_json(const lks_model *model, char **out);
 LKS_API lks_model *lks_model_from_json(const char *json);

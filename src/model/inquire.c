@@ -30,3 +30,22 @@ int lks_model_takes_classes(const lks_model *model, size_t i)
     loss = model->compiled->losses[i];
     return loss != NULL && loss->class_ != NULL && loss->class_->labels;
 }
+
+static lks_node value_of(lks_model *model, const char *what, size_t i, size_t n, const int64_t *values)
+{
+    if (lks_model_status(model) != LKS_OK) return lks__no_node;
+    if (model->built && i < n) return lks__symbolic_node(model->recording, values[i]);
+    if (model->built) lks__fail(LKS_E_ARG, "model '%s' has no %s %zu", model->name, what, i);
+    else lks__fail(LKS_E_STATE, "model '%s' has no %s before its input shape is known", model->name, what);
+    return lks__no_node;
+}
+
+lks_node lks_model_input(lks_model *model, size_t i)
+{
+    return value_of(model, "input", i, model != NULL ? model->n_inputs : 0, model != NULL ? model->inputs : NULL);
+}
+
+lks_node lks_model_output(lks_model *model, size_t i)
+{
+    return value_of(model, "output", i, model != NULL ? model->n_outputs : 0, model != NULL ? model->outputs : NULL);
+}

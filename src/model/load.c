@@ -223,3 +223,19 @@ lks_status lks__load_memory(const void *data, size_t n, lks_model **out)
     lks__archive_free(&a);
     return status;
 }
+
+lks_status lks_load_weights(lks_model *model, const char *path)
+{
+    lks_weights w = { 0 };
+    lks_status status = lks_model_status(model);
+
+    if (status == LKS_OK && path == NULL) status = lks__fail(LKS_E_ARG, "lks_load_weights: the path is NULL");
+    if (status == LKS_OK && !model->built)
+        status = lks__fail(LKS_E_STATE, "model '%s' has no weights before its input shape is known", model->name);
+    LKS_TRY(status);
+    status = lks__weights_load(path, &w);
+    if (status == LKS_OK) status = read_weights(model, &w);
+    if (status != LKS_OK) lks__context(status, "%s", path);
+    lks__weights_free(&w);
+    return status;
+}

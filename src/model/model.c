@@ -283,6 +283,7 @@ static lks_status find_values(size_t n, const lks_node *nodes, lks_symbolic **re
         if (s == NULL) return lks__fail(LKS_E_ARG, "node %zu is absent or not made by layers", i);
         if (*recording == NULL) *recording = s;
         if (*recording != s) LKS_TRY(lks__symbolic_join(*recording, s));
+        *recording = lks__symbolic_of(nodes[i], &values[i]);
     }
     for (size_t i = 0; i < n; i++) {
         lks_symbolic *s = lks__symbolic_of(nodes[i], &values[i]);

@@ -13,7 +13,7 @@ lks_status lks__model_assemble(lks_model *m);
 lks_status lks__name_layers(lks_model *m);
 /* Draws initial values of all weights that have none. */
 lks_status lks__model_initialize(lks_model *m);
-/* Makes `other` part of `s`. */
+/* Makes one the other's part; ask lks__symbolic_of for the one that is left. Refused where both belong to models. */
 lks_status lks__symbolic_join(lks_symbolic *s, lks_symbolic *other);
 
 #endif

@@ -125,3 +125,15 @@ lks_status lks__save_memory(const lks_model *model, void **out, size_t *n)
     lks__archive_free(&a);
     return status;
 }
+
+lks_status lks_save_weights(const lks_model *model, const char *path)
+{
+    lks_weights w = { 0 };
+    lks_status status = lks_model_status(model);
+
+    if (status == LKS_OK && path == NULL) status = lks__fail(LKS_E_ARG, "the path is NULL");
+    if (status == LKS_OK) status = lks__save_tree(model, add_layer, &w);
+    if (status == LKS_OK) status = lks__weights_save(path, &w);
+    lks__weights_free(&w);
+    return status == LKS_OK ? LKS_OK : lks__context(status, "lks_save_weights");
+}

@@ -102,11 +102,10 @@ static lks_status reserve(lks_symbolic *s, size_t values, size_t calls)
     return lks__grow(&s->calls, &s->calls_capacity, s->n_calls + calls, sizeof *s->calls);
 }
 
-lks_status lks__symbolic_join(lks_symbolic *s, lks_symbolic *other)
+static lks_status absorb(lks_symbolic *s, lks_symbolic *other)
 {
     int64_t offset = (int64_t)s->base.n_nodes, calls = (int64_t)s->n_calls;
 
-    if (s == &no_memory || other == &no_memory) return lks__error_raise(&no_memory.base.error);
     LKS_TRY(reserve(s, other->base.n_nodes, other->n_calls));
     for (size_t i = 0; i < other->base.n_nodes; i++) {
         s->base.nodes[offset + (int64_t)i] = other->base.nodes[i];
@@ -126,6 +125,16 @@ lks_status lks__symbolic_join(lks_symbolic *s, lks_symbolic *other)
     other->next = s->absorbed;
     s->absorbed = other;
     return LKS_OK;
+}
+
+/* What a model was made of keeps its numbers: it takes in the other. */
+lks_status lks__symbolic_join(lks_symbolic *s, lks_symbolic *other)
+{
+    if (s == &no_memory || other == &no_memory) return lks__error_raise(&no_memory.base.error);
+    if (other->references == 0) return absorb(s, other);
+    if (s->references == 0) return absorb(other, s);
+    return lks__fail(LKS_E_UNSUPPORTED,
+                     "nodes of two finished models meet in one layer; call one of the models as a layer instead");
 }
 
 /* ---- calls ---- */
@@ -204,7 +213,7 @@ static lks_status gather(int n_in, const lks_node *in, lks_symbolic **out, int64
         if (other == NULL) continue;
         if (s == NULL) s = other;
         else if (s != other) LKS_TRY(lks__symbolic_join(s, other));
-        *out = s;
+        *out = s = lks__symbolic_of(in[k], &value);
     }
     if (s == NULL) return lks__fail(LKS_E_ARG, "the layer's input is not a node of a model");
     for (int k = 0; k < n_in; k++) {

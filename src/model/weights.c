@@ -175,19 +175,29 @@ lks_layer *lks__model_find_layer(const lks_model *model, const char *path)
     return find(model, path);
 }
 
+/* As in Keras, what is set for a model is set for everything in it. */
+static void set_trainable(lks_model *model, bool trainable)
+{
+    model->trainable = trainable;
+    for (size_t i = 0; i < model->n_layers; i++) {
+        model->layers[i]->trainable = trainable;
+        if (model->layers[i]->model != NULL) set_trainable(model->layers[i]->model, trainable);
+    }
+}
+
 lks_status lks_model_set_trainable(lks_model *model, const char *layer, int trainable)
 {
     lks_layer *found;
 
     LKS_TRY(lks_model_status(model));
     if (layer == NULL) {
-        model->trainable = trainable != 0;
+        set_trainable(model, trainable != 0);
         return LKS_OK;
     }
     found = find(model, layer);
     if (found == NULL) return lks__fail(LKS_E_NOTFOUND, "model '%s' has no layer '%s'", model->name, layer);
     found->trainable = trainable != 0;
-    if (found->model != NULL) found->model->trainable = found->trainable;
+    if (found->model != NULL) set_trainable(found->model, found->trainable);
     return LKS_OK;
 }
 

@@ -13,9 +13,14 @@ typedef struct golden_run {
 } golden_run;
 
 void golden_runs_trajectory(golden_run *run);
+void golden_runs_pets(golden_run *run);
 void golden_runs_bands(golden_run *run);
 void golden_runs_fit(golden_run *run);
 void golden_runs_summaries(golden_run *run);
+
+/* The allowed difference after `step` steps; and what the step numbered `step` from 0 put out, compared. */
+double golden_run_tolerance(const golden_run *run, const char *key, int64_t step);
+void golden_run_check_step(golden_run *run, int64_t step, const lks_logs *logs);
 
 /* MNIST from the shared folder: images as float32 (n, 28, 28, 1) divided by 255, labels int. part: "train" or "t10k".
  * False: not there. */

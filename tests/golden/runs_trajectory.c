@@ -34,9 +34,9 @@ static bool take_batch(trajectory *t, int64_t step, lks_tensor **x, lks_tensor *
 }
 
 /* The entry of the smallest listed step that is not before `step`. */
-static double tolerance(const trajectory *t, const char *key, int64_t step)
+double golden_run_tolerance(const golden_run *run, const char *key, int64_t step)
 {
-    json_t *table = json_object_get(t->run->json, "tolerance"), *steps = json_object_get(table, "steps"), *listed;
+    json_t *table = json_object_get(run->json, "tolerance"), *steps = json_object_get(table, "steps"), *listed;
     json_t *values = json_object_get(table, key);
     size_t i, n = json_array_size(steps);
 
@@ -128,18 +128,20 @@ static void check_gradients(trajectory *t)
 }
 
 /* One example more or less right: where two logits tie, rounding decides. */
-static void check_step(trajectory *t, int64_t step, const lks_logs *logs)
+void golden_run_check_step(golden_run *run, int64_t step, const lks_logs *logs)
 {
-    json_t *losses = json_object_get(t->run->json, "loss"), *accuracies = json_object_get(t->run->json, "accuracy");
+    json_t *losses = json_object_get(run->json, "loss"), *accuracies = json_object_get(run->json, "accuracy");
     char name[64];
 
     snprintf(name, sizeof name, "loss of step %lld", (long long)step);
-    golden_number(t->run->report, name, lks_logs_get(logs, "loss"),
-                  json_number_value(json_array_get(losses, (size_t)step)), 0, tolerance(t, "loss_abs", step));
+    golden_number(run->report, name, lks_logs_get(logs, "loss"),
+                  json_number_value(json_array_get(losses, (size_t)step)), 0,
+                  golden_run_tolerance(run, "loss_abs", step + 1));
     if (!json_is_array(accuracies)) return;
     snprintf(name, sizeof name, "accuracy of step %lld", (long long)step);
-    golden_number(t->run->report, name, lks_logs_get(logs, "accuracy"),
-                  json_number_value(json_array_get(accuracies, (size_t)step)), 0, 1.001 / (double)t->batch);
+    golden_number(run->report, name, lks_logs_get(logs, "accuracy"),
+                  json_number_value(json_array_get(accuracies, (size_t)step)), 0,
+                  1.001 / (double)golden_int(run->json, "batch_size", 1));
 }
 
 /* The root mean square over all weights together. */
@@ -165,7 +167,7 @@ static void check_weights(trajectory *t, int64_t step)
         n += (double)lks_tensor_size(got);
     }
     snprintf(array, sizeof array, "rms of the weights after step %lld", (long long)step);
-    golden_number(t->run->report, array, sqrt(sum / n), 0, 0, tolerance(t, "weights_rms", step));
+    golden_number(t->run->report, array, sqrt(sum / n), 0, 0, golden_run_tolerance(t->run, "weights_rms", step));
 }
 
 static bool train_step(trajectory *t, int64_t step)
@@ -178,7 +180,7 @@ static bool train_step(trajectory *t, int64_t step)
     arrays.x = x;
     arrays.y = y;
     ok = ok && golden_ok(t->run->report, lks_train_on_batch(t->model, &arrays, &logs), "train_on_batch");
-    if (ok) check_step(t, step, &logs);
+    if (ok) golden_run_check_step(t->run, step, &logs);
     lks_tensor_release(x);
     lks_tensor_release(y);
     return ok;
