@@ -19,7 +19,7 @@ static int measure(const cli_options *given, const cli_program *p, result *out)
     cli_set set = { 0 };
     cli_trained trained;
     int code = cli_open_set("bench", given, p, "train", &set);
-    cli_training training = { p, &set, NULL, given->epochs, 0, 0, given->threads, 0, given->pipeline, true };
+    cli_training training = { p, &set, NULL, given->epochs, 0, 0, given->threads, 0, given->pipeline, true, NULL, 0 };
 
     if (code != CLI_OK) return code;
     code = cli_train(&training, &trained);

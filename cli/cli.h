@@ -17,9 +17,9 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 
 /* What any subcommand may be given; 0 or NULL: not given. */
 typedef struct cli_options {
-    const char *model, *data, *optimizer, *loss, *metrics, *save, *output, *png, *targets;
+    const char *model, *data, *optimizer, *loss, *metrics, *save, *output, *png, *targets, *backup;
     int64_t epochs, batch_size, seed, threads, verbose, replicas, virtual_shards;
-    int64_t steps_per_epoch, limit, line_length, steps;
+    int64_t steps_per_epoch, limit, line_length, steps, save_freq;
     double validation_split;
     bool validate, pipeline, no_shuffle, json, digest, limits_only, roofline, predict, verbose_given;
 } cli_options;

@@ -22,6 +22,7 @@ static int check_options(const cli_options *o)
         return cli_usage("fit", "--pipeline shuffles; leave one of --pipeline and --no-shuffle out");
     if (o->validate && o->validation_split > 0)
         return cli_usage("fit", "--validate and --validation-split exclude each other");
+    if (o->save_freq > 0 && o->backup == NULL) return cli_usage("fit", "--save-freq needs --backup");
     return o->save != NULL ? check_save(o->save) : CLI_OK;
 }
 
@@ -69,8 +70,8 @@ static int finish(const cli_options *o, const cli_program *p, const cli_trained 
 
 static int train(const cli_options *o, const cli_program *p, const cli_set *train_set, const cli_set *test_set)
 {
-    cli_training training = { p,          train_set,  test_set, p->epochs,   o->steps_per_epoch,
-                              o->verbose, o->threads, o->seed,  o->pipeline, !o->no_shuffle };
+    cli_training training = { p,          train_set, test_set,    p->epochs,      o->steps_per_epoch, o->verbose,
+                              o->threads, o->seed,   o->pipeline, !o->no_shuffle, o->backup,          o->save_freq };
     cli_trained trained;
     int code = cli_train(&training, &trained);
 
@@ -124,6 +125,9 @@ static const cli_option options[] = {
     { "--virtual-shards", CLI_COUNT, CLI_FIELD(virtual_shards), "V",
       "parts of a batch that are summed apart; changes the\nlast bits of the weights (default: by batch, at most 16)" },
     { "--save", CLI_STRING, CLI_FIELD(save), "OUT.keras", "write the trained model, for Keras and for us" },
+    { "--backup", CLI_STRING, CLI_FIELD(backup), "DIR",
+      "keep what is needed to go on after a crash in DIR, and\ngo on from what is there: same final weights, bit for bit" },
+    { "--save-freq", CLI_COUNT, CLI_FIELD(save_freq), "N", "back up every N steps (default: after each epoch)" },
     CLI_VERBOSE_OPTION,
     { "--digest", CLI_FLAG, CLI_FIELD(digest), NULL, "print the SHA-256 of the trained weights" },
     CLI_JSON_OPTION,
@@ -135,7 +139,7 @@ const cli_command cli_fit = {
     "train a model",
     "Trains a model on data and shows how it learns: after each epoch (one pass over the data) the loss, which\n"
     "should fall, and the metrics. A builtin model brings its tutorial's settings, a .keras file its own.\n"
-    "Ctrl-C stops after the present step; nothing half-made is left behind.",
+    "Ctrl-C stops after the present step; nothing half-made is left behind. With --backup, the same command goes on later.",
     "  lockstep fit --model builtin:mnist_cnn --data mnist --validate --save mnist.keras\n"
     "  lockstep fit --model mnist.keras --data mnist --epochs 2 --save better.keras\n"
     "  lockstep fit --model net.json --data npz:mine.npz --optimizer sgd:learning_rate=0.1 --loss mse",

@@ -81,6 +81,8 @@ typedef struct cli_training {
     const cli_set *train, *test; /* test NULL: no validation */
     int64_t epochs, steps_per_epoch, verbose, threads, seed;
     bool pipeline, shuffle;
+    const char *backup; /* folder, or NULL */
+    int64_t save_freq;
 } cli_training;
 
 typedef struct cli_trained {

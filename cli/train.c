@@ -78,7 +78,9 @@ int cli_train(const cli_training *t, cli_trained *out)
                                 .threads = t->threads,
                                 .callbacks = &callback,
                                 .n_callbacks = 1,
-                                .history = &trained.history };
+                                .history = &trained.history,
+                                .backup_dir = t->backup,
+                                .save_freq = t->save_freq };
     lks_status status;
 
     cli_catch_interrupt(); /* other work just ends on Ctrl-C */

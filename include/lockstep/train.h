@@ -112,6 +112,13 @@ typedef struct lks_fit_options {
     int64_t seed;          /* of shuffling, dropout; default: the thread's root seed */
     int64_t threads;       /* compute threads; default: usable cores. Cannot change results */
     lks_history **history; /* gets the History if not NULL */
+    /* Keras' BackupAndRestore: what is needed to go on after a crash, with the same final weights bit for bit, in one file in this
+     * folder (made if missing; the file is replaced as a whole). A run that finds it there goes on from it; one that was made
+     * with another model, seed or other data is refused. The data must be replayable: LKS_E_STATE names the stage that is not. What
+     * callbacks remember is not in it. */
+    const char *backup_dir;         /* NULL = none */
+    int64_t save_freq;              /* steps between two backups, counted from the first step; default: one an epoch */
+    lks_tristate delete_checkpoint; /* default true: when fit is through, the backup goes */
 } lks_fit_options;
 
 /* Trains on a dataset of (x, y) or (x, y, sample_weight) batches. Steals the dataset. On LKS_E_NONFINITE the weights are

@@ -38,7 +38,7 @@ for file in $(git ls-files --cached --others --exclude-standard 'src/*.c' 'src/*
             k = split(path, p, "/")
             if (k == 1) { if (path == "lockstep.h") bad(path, "is for users of the library"); next }
             to = p[1]
-            if (to == "lockstep") { to = p[2]; sub(/\.h$/, "", to); if (to in home) to = home[to] }
+            if (to == "lockstep") { to = p[2]; sub(/\.h$/, "", to); if (to ~ /^dataset/) to = "data"; else if (to in home) to = home[to] }
             if (!((from, "base") in ok)) bad(path, "comes from src/" from ", a folder that this check does not know")
             else if (!((from, to) in ok)) bad(path, "points upwards or sideways (" from " -> " to ")")
         }

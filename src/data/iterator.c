@@ -50,6 +50,11 @@ lks_status lks_iter_create(lks_dataset *dataset, lks_iter **out)
     return create(dataset, out);
 }
 
+bool lks__iter_ended(const lks_iter *it)
+{
+    return it->state.ended;
+}
+
 /* One result, noted. */
 static lks_status step(lks_iter *it, lks_element **out)
 {

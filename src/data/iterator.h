@@ -8,4 +8,7 @@
 #define lks__iter_next lks_iter_next
 #define lks__iter_release lks_iter_release
 
+/* The pass is over. */
+bool lks__iter_ended(const lks_iter *it);
+
 #endif

@@ -2,6 +2,7 @@
 #ifndef LKS_MODEL_FEED_H
 #define LKS_MODEL_FEED_H
 
+#include "base/text.h"
 #include "model.h"
 
 enum { LKS_MAX_FEEDS = 3 * LKS_MAX_IO };
@@ -28,6 +29,9 @@ struct lks_feeder {
     /* Starts a new pass; `epoch` keys the order of shuffled arrays. */
     lks_status (*restart)(lks_feeder *f, int64_t epoch);
     void (*release)(lks_feeder *f);
+    /* What a later process needs to go on from here; without `position`, only what passes share. */
+    lks_status (*save)(lks_feeder *f, bool position, lks_text *out);
+    lks_status (*resume)(lks_feeder *f, bool position, const char *bytes, size_t n, int64_t pass);
     int64_t batches; /* of a pass; LKS_INFINITE_CARDINALITY, LKS_UNKNOWN_CARDINALITY */
     double wait_s;   /* time spent in next */
 };

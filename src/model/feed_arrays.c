@@ -134,6 +134,31 @@ static lks_status next(lks_feeder *base, lks_batch *out)
     return LKS_OK;
 }
 
+/* The order follows from the seed and the pass: the next row is all there is to know. */
+static lks_status save(lks_feeder *base, bool position, lks_text *out)
+{
+    int64_t next_row = ((const array_feeder *)base)->next;
+
+    if (position) lks__text_append(out, (const char *)&next_row, sizeof next_row);
+    return LKS_OK;
+}
+
+static lks_status resume(lks_feeder *base, bool position, const char *bytes, size_t n, int64_t pass)
+{
+    array_feeder *f = (array_feeder *)base;
+    int64_t next_row;
+
+    if (!position) return LKS_OK;
+    if (n != sizeof next_row) return lks__fail(LKS_E_ARG, "it was made with a dataset, here the data are arrays");
+    memcpy(&next_row, bytes, sizeof next_row);
+    if (next_row < 0 || next_row > f->options.end - f->options.begin)
+        return lks__fail(LKS_E_ARG, "it stands at row %lld, but the data have %lld", (long long)next_row,
+                         (long long)(f->options.end - f->options.begin));
+    LKS_TRY(restart(base, pass > 0 ? pass - 1 : 0));
+    f->next = next_row;
+    return LKS_OK;
+}
+
 static void release(lks_feeder *base)
 {
     array_feeder *f = (array_feeder *)base;
@@ -195,7 +220,7 @@ lks_status lks__feed_arrays(const lks_arrays *arrays, bool need_targets, const l
         return lks__fail(LKS_E_ARG, "batch_size must be at least 1, got %lld", (long long)options->batch_size);
     f = lks__calloc(1, sizeof *f);
     if (f == NULL) return lks__fail(LKS_E_NOMEM, "no memory for an array feed");
-    f->base = (lks_feeder){ next, restart, release, 0, 0 };
+    f->base = (lks_feeder){ next, restart, release, save, resume, 0, 0 };
     f->options = *options;
     status = fill(f, arrays, need_targets);
     if (status != LKS_OK) {

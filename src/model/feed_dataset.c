@@ -1,6 +1,8 @@
 /* feed_dataset.c - batches from a dataset: (x, y) or (x, y, sample_weight), each a tensor or a structure of them. */
 #include <string.h>
 
+#include "data/iterator.h"
+#include "data/state.h"
 #include "feed.h"
 #include "tensor/tensor.h"
 
@@ -69,6 +71,64 @@ static lks_status next(lks_feeder *base, lks_batch *out)
     return LKS_OK;
 }
 
+static lks_status can_be_saved(const dataset_feeder *f)
+{
+    const char *stage, *why = lks__unsavable(f->dataset, &stage);
+
+    return why == NULL ? LKS_OK : lks__fail(LKS_E_STATE, "the pass can't be saved because of '%s': %s", stage, why);
+}
+
+/* The iterator's state, after its size; then the counters that passes share, which matter where none is running. */
+static lks_status save(lks_feeder *base, bool position, lks_text *out)
+{
+    dataset_feeder *f = (dataset_feeder *)base;
+    lks_counters counters = { 0 };
+    void *state = NULL;
+    size_t size = 0;
+
+    if (position && f->iter == NULL) return can_be_saved(f); /* nothing has begun: only asked whether it could */
+    if (position) LKS_TRY(lks_iter_save(f->iter, &state, &size));
+    lks__text_append(out, (const char *)&size, sizeof size);
+    lks__text_append(out, state, size);
+    lks_free(state);
+    lks__counters_walk(f->dataset, &counters);
+    lks__text_append(out, (const char *)counters.value, counters.n * sizeof *counters.value);
+    out->failed |= counters.failed;
+    lks__counters_free(&counters);
+    return LKS_OK;
+}
+
+static lks_status set_counters(dataset_feeder *f, const char *bytes, size_t n)
+{
+    lks_counters c = { .reading = true, .n = n / 8, .value = lks__calloc(n / 8 + 1, 8) };
+
+    if (c.value == NULL) return lks__fail(LKS_E_NOMEM, "no memory for the data's counters");
+    memcpy(c.value, bytes, n);
+    lks__counters_walk(f->dataset, &c);
+    lks__free(c.value);
+    return c.failed || c.at != c.n ? lks__fail(LKS_E_ARG, "its data come from another pipeline") : LKS_OK;
+}
+
+static lks_status resume(lks_feeder *base, bool position, const char *bytes, size_t n, int64_t pass)
+{
+    dataset_feeder *f = (dataset_feeder *)base;
+    size_t size;
+
+    (void)pass;
+    if (n < sizeof size) return lks__fail(LKS_E_ARG, "it was made with arrays, here the data are a dataset");
+    memcpy(&size, bytes, sizeof size);
+    if (size > n - sizeof size || (position && size == 0) || (n - sizeof size - size) % 8 != 0)
+        return lks__fail(LKS_E_ARG, "it was made with arrays, here the data are a dataset");
+    if (position) {
+        drop_element(f);
+        lks_iter_release(f->iter);
+        f->iter = NULL;
+        LKS_TRY(lks_iter_restore(f->dataset, bytes + sizeof size, size, &f->iter));
+        if (!lks__iter_ended(f->iter)) return LKS_OK;
+    }
+    return set_counters(f, bytes + sizeof size + size, n - sizeof size - size);
+}
+
 static void release(lks_feeder *base)
 {
     dataset_feeder *f = (dataset_feeder *)base;
@@ -109,7 +169,7 @@ lks_status lks__feed_dataset(lks_dataset *dataset, lks_feeder **out)
         lks_dataset_release(dataset);
         return lks__fail(LKS_E_NOMEM, "no memory for a dataset feed");
     }
-    f->base = (lks_feeder){ next, restart, release, 0, 0 };
+    f->base = (lks_feeder){ next, restart, release, save, resume, 0, 0 };
     f->dataset = dataset;
     status = count_parts(f);
     if (status != LKS_OK) {

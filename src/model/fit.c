@@ -1,6 +1,7 @@
 /* fit.c - the training loop: epochs, steps, running out of data, validation, callbacks (spec/keras.md 6.2, 6.3). */
 #include <string.h>
 
+#include "backup.h"
 #include "base/options.h"
 #include "history.h"
 #include "loop.h"
@@ -16,7 +17,66 @@ typedef struct fit_run {
     int64_t pass;        /* passes over the training data started */
     int64_t known_steps; /* steps of a pass, once known; -1 */
     bool fresh;          /* the training feeder stands at the start of a pass */
+    int64_t batch_size;  /* of arrays */
+    bool resumed;        /* from a backup: the data stand where they should */
+    int64_t resume_step; /* steps of the first epoch that a former process did */
 } fit_run;
+
+static lks_backup backup_of(const fit_run *r)
+{
+    return (lks_backup){ r->loop.model,
+                         r->train,
+                         r->validation,
+                         r->history,
+                         { (int64_t)r->loop.seed, r->batch_size, r->o.steps_per_epoch, r->train->batches } };
+}
+
+static lks_status back_up(const fit_run *r, int64_t epoch, int64_t steps)
+{
+    lks_backup b = backup_of(r);
+    lks_backup_place place = { epoch, steps, r->pass, r->fresh, steps > 0 };
+
+    return lks__backup_write(r->o.backup_dir, &b, &place);
+}
+
+/* Continues what a former process left; refuses data that can't be replayed before the first step. */
+static lks_status go_on(fit_run *r)
+{
+    lks_backup b = backup_of(r);
+    lks_backup_place place;
+    lks_text text = { 0 };
+    bool found;
+    lks_status status;
+
+    if (r->o.backup_dir == NULL) return LKS_OK;
+    LKS_TRY(lks__backup_read(r->o.backup_dir, &b, &place, &found));
+    if (!found) {
+        status = r->train->save(r->train, true, &text);
+        lks__text_free(&text);
+        return status == LKS_OK ? LKS_OK : lks__context(status, "backup_dir");
+    }
+    r->o.initial_epoch = place.epoch;
+    r->pass = place.pass;
+    r->fresh = place.fresh != 0;
+    r->resume_step = place.in_epoch ? place.step : 0;
+    r->resumed = true;
+    return LKS_OK;
+}
+
+/* After a whole step. */
+static lks_status back_up_step(const fit_run *r, int64_t steps)
+{
+    if (r->o.backup_dir == NULL || r->o.save_freq == 0) return LKS_OK;
+    return lks_model_iterations(r->loop.model) % r->o.save_freq == 0 ? back_up(r, r->epoch, steps) : LKS_OK;
+}
+
+static lks_status back_up_epoch(const fit_run *r)
+{
+    bool last = r->epoch + 1 >= r->o.epochs || r->loop.model->stop_training;
+
+    if (r->o.backup_dir == NULL || (last && r->o.delete_checkpoint != LKS_FALSE)) return LKS_OK;
+    return r->o.save_freq == 0 || last ? back_up(r, r->epoch + 1, 0) : LKS_OK;
+}
 
 static lks_status step(fit_run *r, const lks_batch *batch, int64_t number)
 {
@@ -69,8 +129,8 @@ static lks_status train_epoch(fit_run *r, int64_t *steps)
     lks_batch batch;
     int64_t wanted = r->o.steps_per_epoch;
 
-    if (wanted == 0) LKS_TRY(start_pass(r));
-    for (*steps = 0; wanted == 0 || *steps < wanted; (*steps)++) {
+    if (wanted == 0 && *steps == 0) LKS_TRY(start_pass(r));
+    for (; wanted == 0 || *steps < wanted; (*steps)++) {
         lks_status status = next_batch(r, *steps, &batch);
         if (status == LKS_END) {
             if (wanted > 0)
@@ -83,6 +143,8 @@ static lks_status train_epoch(fit_run *r, int64_t *steps)
         }
         LKS_TRY(status);
         LKS_TRY(step(r, &batch, *steps));
+        r->fresh = false;
+        LKS_TRY(back_up_step(r, *steps + 1));
         if (m->stop_training) {
             (*steps)++;
             break;
@@ -172,15 +234,19 @@ static lks_status run_epochs(fit_run *r)
 
     m->stop_training = false;
     LKS_TRY(lks__hooks_call(&r->loop.hooks, LKS_ON_TRAIN_BEGIN, 0, NULL));
-    LKS_TRY(start_pass(r));
+    if (!r->resumed) LKS_TRY(start_pass(r));
     for (r->epoch = r->o.initial_epoch; r->epoch < r->o.epochs && !m->stop_training; r->epoch++) {
         double start = lks__now();
-        lks__model_reset_metrics(m);
+        steps = r->resume_step;
+        r->resume_step = 0;
+        if (steps == 0) lks__model_reset_metrics(m);
         lks__progress_epoch(&r->bar, r->epoch);
         LKS_TRY(lks__hooks_call(&r->loop.hooks, LKS_ON_EPOCH_BEGIN, r->epoch, NULL));
         LKS_TRY(train_epoch(r, &steps));
         LKS_TRY(end_epoch(r, start));
+        LKS_TRY(back_up_epoch(r));
     }
+    if (r->o.backup_dir != NULL && r->o.delete_checkpoint != LKS_FALSE) lks__backup_remove(r->o.backup_dir);
     return LKS_OK;
 }
 
@@ -189,10 +255,9 @@ static lks_status check_options(const fit_run *r)
     const lks_fit_options *o = &r->o;
 
     if (o->epochs < 0 || o->initial_epoch < 0 || o->steps_per_epoch < 0 || o->validation_steps < 0 ||
-        o->validation_freq < 0)
-        return lks__fail(
-            LKS_E_ARG,
-            "epochs, initial_epoch, steps_per_epoch, validation_steps and validation_freq cannot be negative");
+        o->validation_freq < 0 || o->save_freq < 0)
+        return lks__fail(LKS_E_ARG, "epochs, initial_epoch, steps_per_epoch, validation_steps, validation_freq and "
+                                    "save_freq cannot be negative");
     if (o->verbose < 0 || o->verbose > 2)
         return lks__fail(LKS_E_ARG, "verbose must be 0, 1 or 2, got %lld", (long long)o->verbose);
     if (o->steps_per_epoch == 0 && r->train->batches == LKS_INFINITE_CARDINALITY)
@@ -212,6 +277,7 @@ static lks_status run(fit_run *r)
     LKS_TRY(check_options(r));
     if (setup.target == 0) setup.target = r->train->batches >= 0 ? r->train->batches : -1;
     LKS_TRY(lks__history_create(&r->history));
+    LKS_TRY(go_on(r));
     setup.epochs = r->o.epochs;
     lks__progress_begin(&r->bar, &setup);
     if (r->o.verbose != 0) r->loop.bar = &r->bar;
@@ -293,7 +359,7 @@ static lks_status feed(fit_run *r, const lks_arrays *arrays)
     LKS_TRY(lks__arrays_rows(arrays, &rows));
     LKS_TRY(batch_size_of(r, rows, &batch_size));
     if (split < 0 || split >= 1) return lks__fail(LKS_E_ARG, "validation_split must be in [0, 1), got %g", split);
-    f.batch_size = batch_size;
+    f.batch_size = r->batch_size = batch_size;
     f.end = rows;
     if (split > 0 && r->o.validation_data == NULL && r->o.validation_arrays == NULL) {
         lks_array_feed_options v = { .batch_size = batch_size, .end = rows };
