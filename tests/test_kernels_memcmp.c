@@ -157,6 +157,96 @@ static bool compare(const lks_kernel_set *set, const problem *p)
     return true;
 }
 
+/* ---- over the whole batch ---- */
+
+/* What the executor does where nothing is wide: each shard's sums from zero, joined by the fixed tree. */
+static void join_shards(const problem *p, const lks_op_call *call, int shards, const int64_t *ends, float *out)
+{
+    const int64_t size = lks__type_size(call->out_type);
+    float *nodes = calloc((size_t)(size * shards), sizeof *nodes);
+    lks_op_call one = *call;
+    int64_t first = 0;
+
+    assert_non_null(nodes);
+    for (int s = 0; s < shards; s++) {
+        const void *in[2];
+
+        for (int i = 0; i < 2; i++) in[i] = (const float *)call->in[i] + first * lks__type_size(call->in_type[i]);
+        one.in = in;
+        one.out = nodes + s * size;
+        one.n = ends[s] - first;
+        first = ends[s];
+        p->op->run(&one);
+    }
+    for (int step = 1; step < shards; step *= 2)
+        for (int s = 0; s + step < shards; s += 2 * step)
+            for (int64_t i = 0; i < size; i++) nodes[s * size + i] += nodes[(s + step) * size + i];
+    memcpy(out, nodes, (size_t)size * sizeof *out);
+    free(nodes);
+}
+
+/* The parts of a wide kernel, one after the other, give the bits of the plain kernel. */
+static void compare_wide(const lks_kernel_set *set, const problem *p, int shards, int parts)
+{
+    const lks_wide *wide = p->op == &lks__op_matmul ? set->matmul_wide : set->matmul_filter_wide;
+    const lks_type *in[4] = { &p->in[0], &p->in[1] };
+    const bool at_end = draw(2);
+    guarded x[2], want, got, common, scratch;
+    lks_type out;
+    const void *data[2];
+    int64_t ends[64];
+
+    assert_int_equal(p->op->infer(p->attrs, p->n_in, in, &out), LKS_OK);
+    for (int i = 0; i < 2; i++) {
+        x[i] = guarded_new(bytes_of(in[i], p->n), at_end);
+        fill(x[i].data, in[i], count_of(in[i], p->n));
+        data[i] = x[i].data;
+    }
+    want = guarded_new(bytes_of(&out, p->n), at_end);
+    got = guarded_new(bytes_of(&out, p->n), at_end);
+    common = guarded_new(wide->common(in, &out, p->n), at_end);
+    for (int s = 0; s < shards; s++) ends[s] = ((s + 1) * p->n + shards - 1) / shards;
+    lks_op_call call = { p->attrs, p->n_in, in, &out, data, want.data, p->n, 0, p->n, 0, 0, NULL };
+    if (out.batched) p->op->run(&call);
+    else join_shards(p, &call, shards, ends, want.data);
+    call.out = got.data;
+    for (int pass = 0; pass < 2; pass++)
+        for (int part = 0; part < parts; part++) {
+            const lks_wide_call w = { &call, common.data, part, parts, shards, ends };
+
+            scratch = guarded_new(wide->scratch(in, &out, p->n), at_end);
+            call.scratch = scratch.data;
+            if (pass == 0) wide->prepare(&w);
+            else wide->run(&w);
+            guarded_free(&scratch);
+        }
+    if (memcmp(want.data, got.data, bytes_of(&out, p->n)) != 0) {
+        print_problem(p, "wide", &out);
+        fail_msg("%d shards, %d parts", shards, parts);
+    }
+    for (int i = 0; i < 2; i++) guarded_free(&x[i]);
+    guarded_free(&want);
+    guarded_free(&got);
+    guarded_free(&common);
+}
+
+static void wide_matrices(const lks_kernel_set *set)
+{
+    static const bool plain = false, transposed = true;
+
+    for (int i = 0; i < 60; i++) {
+        const int64_t k = draw(4) ? 1 + draw(90) : 500 + draw(100), m = draw(4) ? 1 + draw(90) : 16 * (1 + draw(20));
+        const int64_t n = draw(5) ? draw(30) : 100 + draw(60);
+        const int shards = 1 + (int)draw(20), parts = 1 + (int)draw(5);
+        const lks_type a = { LKS_FLOAT32, true, false, { 1, { k } } }, d = { LKS_FLOAT32, true, false, { 1, { m } } };
+        const lks_type w = { LKS_FLOAT32, false, false, { 2, { k, m } } };
+
+        if (m >= 16) compare_wide(set, &(problem){ &lks__op_matmul, &plain, 2, { a, w }, n }, shards, parts);
+        compare_wide(set, &(problem){ &lks__op_matmul, &transposed, 2, { d, w }, n }, shards, parts);
+        compare_wide(set, &(problem){ &lks__op_matmul_filter, NULL, 2, { a, d }, n }, shards, parts);
+    }
+}
+
 /* ---- problems ---- */
 
 static lks_type row(int64_t a, int64_t b, int64_t c)
@@ -348,6 +438,7 @@ static void check_set(const lks_kernel_set *set)
     listed_convolutions(set);
     random_convolutions(set);
     matrices(set);
+    wide_matrices(set);
     elementwise(set);
     sums_and_finite_checks(set);
 }

@@ -78,6 +78,17 @@ static lks_model *build_autoencoder(void)
     return model;
 }
 
+/* Layers that run over the whole batch at once, the first of them on the caller's rows. */
+static lks_model *build_wide(void)
+{
+    lks_node in = lks_input(lks_shape(SIDE, SIDE, 1));
+    lks_node x = lks_dense(lks_flatten(in), .units = 300, .activation = "relu");
+
+    x = lks_dense(x, .units = 230, .activation = "tanh");
+    x = lks_dropout(x, .rate = 0.2);
+    return lks_model_create(in, lks_dense(x, .units = CLASSES, .activation = "softmax"));
+}
+
 static lks_model *build_normalised(void)
 {
     lks_node in = lks_input(lks_shape(SIDE, SIDE, 1));
@@ -205,6 +216,13 @@ static void the_autoencoder_keeps_its_bits(void **state)
     same_bits_from_any_pipeline(build_autoencoder);
 }
 
+static void a_wide_network_keeps_its_bits(void **state)
+{
+    (void)state;
+    same_bits(build_wide);
+    same_bits_from_any_pipeline(build_wide);
+}
+
 static void dropout_and_synchronised_batch_normalization_keep_their_bits(void **state)
 {
     (void)state;
@@ -252,6 +270,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_cnn_keeps_its_bits),
         cmocka_unit_test(the_autoencoder_keeps_its_bits),
+        cmocka_unit_test(a_wide_network_keeps_its_bits),
         cmocka_unit_test(dropout_and_synchronised_batch_normalization_keep_their_bits),
         cmocka_unit_test(shards_and_seed_show),
         cmocka_unit_test(an_example_predicts_the_same_bits_alone_and_in_a_batch),

@@ -18,6 +18,23 @@ typedef struct lks_kernel {
     void (*run)(const lks_op_call *call);
 } lks_kernel;
 
+/* One thread's part of an op over a worker's whole batch at once (call->n examples). Accumulators are written, not added to:
+ * the sums of all shards in order, joined by the fixed tree over them. */
+typedef struct lks_wide_call {
+    const lks_op_call *call; /* scratch: of this part */
+    void *common;            /* memory that all parts see */
+    int part, parts;
+    int shards;          /* accumulators: shard s holds the examples before ends[s] that no earlier one holds */
+    const int64_t *ends;
+} lks_wide_call;
+
+typedef struct lks_wide {
+    size_t (*common)(const lks_type *const *in, const lks_type *out, int64_t n); /* bytes for at most n examples */
+    size_t (*scratch)(const lks_type *const *in, const lks_type *out, int64_t n);
+    void (*prepare)(const lks_wide_call *wide); /* all parts do this before any runs */
+    bool (*run)(const lks_wide_call *wide);     /* true: all outputs of this part are known to be finite */
+} lks_wide;
+
 typedef struct lks_kernel_set {
     lks_isa isa;
     const lks_kernel *kernels; /* first applicable wins; ended by op == NULL */
@@ -27,6 +44,8 @@ typedef struct lks_kernel_set {
     int (*all_finite)(const float *x, int64_t n);
     /* n rounds of multiply-adds in registers; returns the operations done. For measuring the machine's peak. */
     double (*fma_burst)(int64_t n);
+    /* Layers with many weights and one position an example (see backend/cpu); NULL = none. matmul: both directions. */
+    const lks_wide *matmul_wide, *matmul_filter_wide;
 } lks_kernel_set;
 
 /* The set of an instruction set that this machine has; the reference set otherwise. */

@@ -29,6 +29,7 @@ void lks__executable_release(lks_executable *exe)
     lks__free(exe->rewritten.nodes);
     lks__aligned_free(exe->shared);
     lks__aligned_free(exe->full);
+    lks__aligned_free(exe->common);
     lks__aligned_free(exe->results);
     lks__arena_free(&exe->arena);
     lks__free(exe);
@@ -119,6 +120,7 @@ static lks_status check_finite(lks_executable *exe)
     for (size_t i = 0; i < exe->n_checks; i++) {
         const lks_type *t = &lks__graph_at(exe->graph, exe->checks[i])->type;
         const char *scope;
+        if (exe->values[exe->values[exe->checks[i]].root].finite) continue;
         if (exe->kernels->all_finite(lks__cpu_shared_address(exe, exe->checks[i], 0), lks__type_size(t))) continue;
         scope = find_culprit(exe);
         return lks__fail(LKS_E_NONFINITE,
@@ -206,7 +208,7 @@ void lks__executable_report(const lks_executable *exe, lks_plan_report *out)
     out->slice = exe->phases[0].slice;
     out->isa = exe->kernels->isa;
     out->flop_per_example = exe->flop_per_example;
-    out->full_bytes = exe->full_bytes;
+    out->full_bytes = exe->full_bytes + exe->common_bytes;
     out->shared_bytes = exe->shared_bytes + exe->result_floats * (size_t)exe->replicas * sizeof(float);
     for (int p = 0; p < exe->n_phases; p++) {
         size_t bytes = exe->phases[p].slot_bytes;

@@ -23,7 +23,7 @@ void *lks__cpu_shared_address(const lks_executable *exe, int64_t node, int repli
     }
 }
 
-static void *address(const lks_executable *exe, const cpu_lane *lane, int64_t node, int64_t first)
+void *lks__cpu_address(const lks_executable *exe, const cpu_lane *lane, int64_t node, int64_t first)
 {
     const cpu_value *v = &exe->values[exe->values[node].root];
 
@@ -44,7 +44,7 @@ static void *output(const lks_executable *exe, const cpu_lane *lane, int64_t nod
     const cpu_value *v = &exe->values[node];
 
     if (v->where == AT_RESULT) return lane->buffers[lane->nodes[lane->n_nodes].buffer] + v->index;
-    return address(exe, lane, node, first);
+    return lks__cpu_address(exe, lane, node, first);
 }
 
 /* ---- finding the first value that is not finite ---- */
@@ -55,7 +55,8 @@ static bool scan(const lks_executable *exe, const lks_type *type, const void *da
     return exe->kernels->all_finite(data, n * lks__type_size(type));
 }
 
-static void trace_outputs(const lks_executable *exe, cpu_lane *lane, const cpu_instr *instr, int64_t number, int64_t n)
+void lks__cpu_trace_outputs(const lks_executable *exe, cpu_lane *lane, const cpu_instr *instr, int64_t number,
+                            int64_t n)
 {
     if (lane->bad >= 0 && lane->bad <= number) return;
     for (int k = 0; k < instr->n_out; k++) {
@@ -71,7 +72,7 @@ static void run_instr(lks_executable *exe, cpu_lane *lane, const cpu_instr *inst
 {
     const lks_run_args *a = exe->args;
 
-    for (int k = 0; k < instr->n_in; k++) lane->in[k] = address(exe, lane, instr->in[k], first);
+    for (int k = 0; k < instr->n_in; k++) lane->in[k] = lks__cpu_address(exe, lane, instr->in[k], first);
     for (int k = 0; k < instr->n_out; k++) lane->out[k] = output(exe, lane, instr->out[k], first);
     if (instr->program != NULL) {
         lks__ew_program_run(instr->program, exe->kernels->elementwise, lane->in, lane->out, 0,
@@ -109,7 +110,7 @@ static void run_slice(lks_executable *exe, cpu_lane *lane, const cpu_phase *phas
         if (lane->seconds != NULL) start = lks__now();
         run_instr(exe, lane, instr, first, n);
         if (lane->seconds != NULL) lane->seconds[i] += lks__now() - start;
-        if (exe->tracing) trace_outputs(exe, lane, instr, (int64_t)i, n);
+        if (exe->tracing) lks__cpu_trace_outputs(exe, lane, instr, (int64_t)i, n);
     }
 }
 
@@ -135,6 +136,10 @@ void lks__cpu_run_phase(lks_executable *exe, int phase)
 {
     exe->phase = phase;
     if (exe->phases[phase].list.n == 0) return;
+    if (lks__cpu_phase_is_wide(exe, phase)) {
+        lks__cpu_run_wide(exe, phase);
+        return;
+    }
     lks__pool_run(exe->threads, exe->n_lanes, run_lane, exe);
     lks__cpu_join(exe, phase);
 }
@@ -209,6 +214,6 @@ void lks__cpu_run_stage(lks_executable *exe, int stage)
             for (int r = 0; r < (instr->local ? exe->replicas : 1); r++) run_shared(exe, instr, r);
         }
         if (seconds != NULL) seconds[i] += lks__now() - start;
-        if (exe->tracing) trace_outputs(exe, &exe->lanes[0], instr, (int64_t)i, 1);
+        if (exe->tracing) lks__cpu_trace_outputs(exe, &exe->lanes[0], instr, (int64_t)i, 1);
     }
 }

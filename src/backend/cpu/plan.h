@@ -3,6 +3,7 @@
  *
  *   stage 0 | phase 0 | join | stage 1 | phase 1 | join | ... | stage P | check | update
  *
+ * Where a layer is wide (wide.c), phases alternate: the even ones work in slices, the odd ones over the whole batch.
  * Batched values live in a slot of the lane's arena for one slice, or, when a later phase needs them, in rows kept for the whole
  * batch. Accumulators live in the lane's tree nodes until they are joined.
  */
@@ -33,6 +34,7 @@ typedef struct cpu_value {
     cpu_where where;
     int64_t root; /* the node whose storage this one shares; itself if none */
     bool needed;
+    bool wide; /* runs over the whole batch at once (wide.c) */
     int phase;    /* batched and accumulators: phase; shared: stage */
     size_t bytes; /* a row, or the value */
     size_t offset;
@@ -40,6 +42,7 @@ typedef struct cpu_value {
     int last_phase;
     int64_t index; /* feed or fetch number; accumulators: float index in the block */
     void *fixed;
+    bool finite; /* known of the running step */
 } cpu_value;
 
 typedef struct ew_program ew_program;
@@ -53,6 +56,7 @@ typedef struct cpu_instr {
     const lks_type **in_type;
     const lks_type *out_type;
     ew_program *program; /* not NULL: a fused elementwise group */
+    const lks_wide *wide; /* not NULL: over the whole batch */
     size_t scratch;
     double flop;      /* a row, or a run of shared work */
     int64_t elements; /* shared elementwise work: splittable range; else 0 */
@@ -74,7 +78,7 @@ typedef struct cpu_phase {
     int64_t slice;
     size_t n_feeds; /* batched inputs read in this phase, and their slots for gathered rows */
     int64_t *feeds;
-    size_t *feed_offsets;
+    size_t *feed_offsets; /* in the lane's arena; of a wide phase: in the rows of the whole batch */
 } cpu_phase;
 
 /* A tree node that a lane holds: covers shards [index << level, (index + 1) << level). */
@@ -96,6 +100,7 @@ typedef struct cpu_lane {
     const char **feeds;    /* rows of each input for the running slice */
     const void **in;       /* pointer scratch for calls */
     void **out;
+    bool finite;     /* its part of the last wide instruction is */
     int64_t bad;     /* tracing: first instruction with a result that is not finite, or -1 */
     double *seconds; /* profiling: of each instruction of the running list, then of gathering rows; else NULL */
 } cpu_lane;
@@ -118,6 +123,7 @@ struct lks_executable {
     const lks_kernel_set *kernels;
     int64_t max_batch;
     int threads, replicas, shards, n_phases;
+    bool wide; /* odd phases are wide */
     size_t n_nodes;
     cpu_value *values;
     cpu_phase *phases; /* n_phases */
@@ -141,6 +147,10 @@ struct lks_executable {
     float *results;       /* all phases, all replicas */
     size_t result_floats; /* of one replica */
     size_t accumulator_floats, scratch_bytes;
+    int64_t wide_floats; /* accumulators of wide phases */
+    void *common;        /* memory that all parts of a wide kernel see */
+    size_t common_bytes;
+    int64_t *shard_ends; /* wide kernels: example at which each shard of the running step ends */
     int max_in, max_out;
     cpu_lane *lanes;
     int n_lanes;
@@ -186,6 +196,17 @@ lks_status lks__cpu_end_step(lks_executable *exe, bool dry);
 void lks__cpu_run_stage(lks_executable *exe, int stage);
 /* Runs one phase on all lanes and joins its accumulators. */
 void lks__cpu_run_phase(lks_executable *exe, int phase);
+/* Memory that wide phases need. */
+lks_status lks__cpu_plan_wide(lks_executable *exe);
+/* wide.c: the kernel of a node that should run over the whole batch, or NULL; such phases; running one. */
+const lks_wide *lks__cpu_wide_kernel(const lks_executable *exe, const lks_graph_node *n);
+bool lks__cpu_phase_is_wide(const lks_executable *exe, int phase);
+void lks__cpu_run_wide(lks_executable *exe, int phase);
+/* Tracing: notes instruction `number` if lane->out holds something that is not finite. */
+void lks__cpu_trace_outputs(const lks_executable *exe, cpu_lane *lane, const cpu_instr *instr, int64_t number,
+                            int64_t n);
+/* Where the rows of a batched value from example `first` lie, or a shared value. */
+void *lks__cpu_address(const lks_executable *exe, const cpu_lane *lane, int64_t node, int64_t first);
 /* Where a shared value lies. */
 void *lks__cpu_shared_address(const lks_executable *exe, int64_t node, int replica);
 

@@ -180,6 +180,10 @@ static lks_status single_instr(lks_executable *exe, int64_t id, cpu_instr *instr
         instr->scratch = k->scratch != NULL ? k->scratch(n->attrs, n->in_type, &n->type) : 0;
         break;
     }
+    if (exe->values[id].wide) {
+        instr->wide = lks__cpu_wide_kernel(exe, n);
+        instr->scratch = instr->wide->scratch(n->in_type, &n->type, exe->max_batch);
+    }
     instr->flop = n->op->flop != NULL ? n->op->flop(n->attrs, n->in_type, &n->type) : (double)lks__type_size(&n->type);
     return LKS_OK;
 }

@@ -9,7 +9,7 @@ enum { MAX_SHARDS = 16, MAX_BUFFERS = 24 };
  * much. From the batch and the model alone, never the machine: V decides bits. */
 int lks__cpu_default_shards(const lks_executable *exe)
 {
-    double work = exe->flop_per_example * (double)exe->max_batch, join = 0;
+    double work = exe->flop_per_example * (double)exe->max_batch, join = 6.0 * (double)exe->wide_floats;
     int shards = MAX_SHARDS, least;
 
     for (int p = 0; p < exe->n_phases; p++)

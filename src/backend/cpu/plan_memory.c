@@ -90,7 +90,7 @@ static void locate(lks_executable *exe, int64_t id)
         v->where = AT_FIXED;
         v->fixed = (void *)(uintptr_t)n->constant;
     } else if (lks__cpu_accumulates(n)) {
-        v->where = AT_RESULT;
+        v->where = v->wide ? AT_SHARED : AT_RESULT;
     } else if (!n->type.batched) {
         v->where = AT_SHARED;
     } else {
@@ -122,6 +122,10 @@ static void place_accumulators(lks_executable *exe)
                 cpu_value *v = &exe->values[instr->out[0]];
                 if (instr->program != NULL || !lks__cpu_accumulates(n)) continue;
                 if (((n->op->flags & LKS_OP_BATCH_MAX) != 0) != (pass == 1)) continue;
+                if (v->wide) {
+                    exe->wide_floats += (lks__type_size(&n->type) + 15) & ~(int64_t)15;
+                    continue;
+                }
                 v->index = (pass == 1 ? at[0] : 0) + at[pass];
                 at[pass] += (lks__type_size(&n->type) + 15) & ~(int64_t)15;
             }
@@ -219,6 +223,8 @@ static lks_status choose_slice(lks_executable *exe, int p, item *items)
     size_t one, budget = slot_budget(exe, p, items);
     int64_t shard = (exe->max_batch + exe->shards - 1) / exe->shards, slice;
 
+    exe->phases[p].slice = exe->max_batch;
+    if (lks__cpu_phase_is_wide(exe, p)) return LKS_OK;
     LKS_TRY(place_slots(exe, p, 1, items));
     one = exe->phases[p].slot_bytes;
     slice = one > 0 ? (int64_t)(budget / one) : shard;
@@ -245,12 +251,22 @@ static lks_status place_full(lks_executable *exe, item *items)
     return LKS_OK;
 }
 
-static void place_shared(lks_executable *exe)
+static void mark_outputs(const cpu_list *list, bool *written)
 {
+    for (size_t i = 0; i < list->n; i++)
+        for (int k = 0; k < list->instrs[i].n_out; k++) written[list->instrs[i].out[k]] = true;
+}
+
+/* What only lives in the registers of a fused group gets no memory. */
+static void place_shared(lks_executable *exe, bool *written)
+{
+    memset(written, 0, exe->n_nodes);
+    for (int s = 0; s < exe->n_phases + 2; s++) mark_outputs(&exe->stages[s], written);
+    for (int p = 0; p < exe->n_phases; p++) mark_outputs(&exe->phases[p].list, written);
     for (size_t id = 0; id < exe->n_nodes; id++) {
         cpu_value *v = &exe->values[id];
         const lks_graph_node *n = lks__graph_at(exe->graph, (int64_t)id);
-        if (v->where != AT_SHARED) continue;
+        if (v->where != AT_SHARED || (!written[id] && !(n->op->flags & LKS_OP_SOURCE))) continue;
         v->offset = exe->shared_bytes;
         exe->shared_bytes += aligned(v->bytes) * (size_t)(n->type.local ? exe->replicas : 1);
     }
@@ -270,10 +286,11 @@ static lks_status allocate(lks_executable *exe)
 {
     exe->shared = lks__aligned_calloc(exe->shared_bytes);
     exe->full = lks__aligned_calloc(exe->full_bytes);
+    exe->common = lks__aligned_calloc(exe->common_bytes);
     exe->results = lks__aligned_calloc(exe->result_floats * (size_t)exe->replicas * sizeof(float));
-    if (exe->shared == NULL || exe->full == NULL || exe->results == NULL)
+    if (exe->shared == NULL || exe->full == NULL || exe->results == NULL || exe->common == NULL)
         return lks__fail(LKS_E_NOMEM, "no memory for %zu bytes of values",
-                         exe->shared_bytes + exe->full_bytes + exe->result_floats * sizeof(float));
+                         exe->shared_bytes + exe->full_bytes + exe->common_bytes + exe->result_floats * sizeof(float));
     return LKS_OK;
 }
 
@@ -296,10 +313,11 @@ lks_status lks__cpu_plan_memory(lks_executable *exe, const lks_compile_spec *spe
     if (items == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a plan");
     status = place_full(exe, items);
     for (int p = 0; p < exe->n_phases && status == LKS_OK; p++) status = choose_slice(exe, p, items);
+    if (status == LKS_OK) status = lks__cpu_plan_wide(exe);
+    if (status == LKS_OK) status = lks__cpu_plan_assign(exe);
+    if (status == LKS_OK) place_shared(exe, (bool *)items);
     lks__free(items);
     LKS_TRY(status);
-    place_shared(exe);
-    LKS_TRY(lks__cpu_plan_assign(exe));
     for (int s = 0; s < exe->n_phases + 2; s++) find_scratch(exe, &exe->stages[s]);
     for (int p = 0; p < exe->n_phases; p++) find_scratch(exe, &exe->phases[p].list);
     return allocate(exe);

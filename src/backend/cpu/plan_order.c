@@ -29,7 +29,8 @@ static void set_phase(lks_executable *exe, int64_t id)
     int when = 0;
 
     for (int k = 0; k < n->n_in; k++) {
-        int p = exe->values[n->in[k]].phase + (lks__cpu_accumulates(at(exe, n->in[k])) ? 1 : 0);
+        const cpu_value *v = &exe->values[n->in[k]];
+        int p = v->phase + (v->wide || lks__cpu_accumulates(at(exe, n->in[k])) ? 1 : 0);
         if (p > when) when = p;
     }
     exe->values[id].phase = when;
@@ -84,6 +85,20 @@ static void mark_needed(lks_executable *exe, bool *needed, bool *core)
     close_downwards(exe, core);
 }
 
+/* Sliced work of a level comes first, then what is wide. */
+static void number_phases(lks_executable *exe, const bool *needed)
+{
+    for (size_t id = 0; id < exe->n_nodes; id++) exe->wide = exe->wide || (needed[id] && exe->values[id].wide);
+    exe->n_phases = 1;
+    for (size_t id = 0; id < exe->n_nodes; id++) {
+        const lks_graph_node *n = at(exe, (int64_t)id);
+        cpu_value *v = &exe->values[id];
+        if (exe->wide) v->phase = 2 * v->phase + (v->wide ? 1 : 0);
+        if (needed[id] && (n->type.batched || lks__cpu_accumulates(n)) && v->phase + 1 > exe->n_phases)
+            exe->n_phases = v->phase + 1;
+    }
+}
+
 lks_status lks__cpu_plan_order(lks_executable *exe, const lks_compile_spec *spec)
 {
     bool *marks = lks__calloc(2 * exe->n_nodes + 1, sizeof *marks), *core = marks + exe->n_nodes;
@@ -97,13 +112,11 @@ lks_status lks__cpu_plan_order(lks_executable *exe, const lks_compile_spec *spec
     }
     for (size_t id = 0; id < exe->n_nodes; id++) set_root(exe, (int64_t)id);
     mark_needed(exe, marks, core);
-    exe->n_phases = 1;
     for (size_t id = 0; id < exe->n_nodes; id++) {
-        const lks_graph_node *n = at(exe, (int64_t)id);
+        exe->values[id].wide = lks__cpu_wide_kernel(exe, at(exe, (int64_t)id)) != NULL;
         set_phase(exe, (int64_t)id);
-        if (marks[id] && (n->type.batched || lks__cpu_accumulates(n)) && exe->values[id].phase + 1 > exe->n_phases)
-            exe->n_phases = exe->values[id].phase + 1;
     }
+    number_phases(exe, marks);
     for (size_t id = 0; id < exe->n_nodes; id++) {
         const lks_graph_node *n = at(exe, (int64_t)id);
         bool shared = !n->type.batched && !lks__cpu_accumulates(n) && !(n->op->flags & LKS_OP_SOURCE);

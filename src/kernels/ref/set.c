@@ -28,4 +28,8 @@ static double fma_burst(int64_t n)
     return chain[0] > 0 ? 32.0 * (double)n : 0;
 }
 
-const lks_kernel_set lks__kernels_ref = { LKS_ISA_REF, NULL, lks__ew_ref, add, all_finite, fma_burst };
+const lks_kernel_set lks__kernels_ref = { .isa = LKS_ISA_REF,
+                                          .elementwise = lks__ew_ref,
+                                          .add = add,
+                                          .all_finite = all_finite,
+                                          .fma_burst = fma_burst };

@@ -16,6 +16,8 @@ void SIMD(matmul)(const lks_op_call *call);
 size_t SIMD(matmul_scratch)(const void *attrs, const lks_type *const *in, const lks_type *out);
 void SIMD(matmul_filter)(const lks_op_call *call);
 
+extern const lks_wide SIMD(matmul_wide), SIMD(matmul_filter_wide);
+
 void SIMD(reduce_sum)(const lks_op_call *call);
 void SIMD(reduce_max)(const lks_op_call *call);
 void SIMD(batch_sum)(const lks_op_call *call);

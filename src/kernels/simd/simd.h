@@ -78,6 +78,18 @@ LKS_INLINE vf vf_join_rows(const float *p)
 }
 #endif
 
+#if !defined(LKS_SIMD_STREAMS)
+/* Past the caches where the machine can; p is aligned to a vector. Complete after vf_stream_end. */
+LKS_INLINE void vf_stream(float *p, vf v)
+{
+    vf_store(p, v);
+}
+
+LKS_INLINE void vf_stream_end(void)
+{
+}
+#endif
+
 /* The first n lanes, out of line: for the ends of long loops. */
 static __attribute__((noinline, unused)) void vf_store_part(float *p, int64_t n, vf v)
 {

@@ -26,6 +26,18 @@ LKS_INLINE void vf_store(float *p, vf v)
     _mm512_storeu_ps(p, v);
 }
 
+/* Past the caches; p is aligned to a vector. */
+#define LKS_SIMD_STREAMS 1
+LKS_INLINE void vf_stream(float *p, vf v)
+{
+    _mm512_stream_ps(p, v);
+}
+
+LKS_INLINE void vf_stream_end(void)
+{
+    _mm_sfence();
+}
+
 LKS_INLINE vf vf_add(vf a, vf b)
 {
     return _mm512_add_ps(a, b);

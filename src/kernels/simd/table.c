@@ -106,4 +106,6 @@ const lks_kernel_set SIMD(kernels) = {
     .add = add,
     .all_finite = all_finite,
     .fma_burst = SIMD(fma_burst),
+    .matmul_wide = &SIMD(matmul_wide),
+    .matmul_filter_wide = &SIMD(matmul_filter_wide),
 };
