@@ -16,6 +16,7 @@
 #include "lockstep/model.h"
 #include "lockstep/ops.h"
 #include "lockstep/optimizers.h"
+#include "lockstep/records.h"
 #include "lockstep/status.h"
 #include "lockstep/strategy.h"
 #include "lockstep/tensor.h"

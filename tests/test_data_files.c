@@ -82,6 +82,18 @@ static void checksums_are_those_of_the_books(void **state)
     assert_int_equal(lks__crc32c_mask(0), 0xA282EAD8);
 }
 
+static void both_checksums_agree(void **state)
+{
+    static unsigned char bytes[8192];
+    uint32_t x = 1;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (unsigned char)((x = x * 1664525u + 1013904223u) >> 24);
+    for (size_t n = 0; n < 4000; n += n < 40 ? 1 : 37)
+        for (size_t at = 0; at < 9; at++)
+            assert_int_equal(lks__crc32c(x, bytes + at, n), lks__crc32c_plain(x, bytes + at, n));
+}
+
 static void lines_lose_their_ends_and_every_carriage_return(void **state)
 {
     const char *a = write_file("a.txt", "one\r\ntwo\n\nla\rst", 15), *b = write_file("b.txt", "", 0);
@@ -302,6 +314,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checksums_are_those_of_the_books),
+        cmocka_unit_test(both_checksums_agree),
         cmocka_unit_test(lines_lose_their_ends_and_every_carriage_return),
         cmocka_unit_test(gzip_files_may_have_several_members),
         cmocka_unit_test(every_flipped_bit_of_a_record_file_is_found),

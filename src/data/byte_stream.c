@@ -67,14 +67,14 @@ lks_status lks__stream_open(lks_byte_stream *s, const char *path, lks_compressio
     return s->compressed ? start_inflate(s, compression) : LKS_OK;
 }
 
-static lks_status read_some(lks_byte_stream *s, unsigned char *buffer, size_t *got)
+static lks_status read_some(lks_byte_stream *s, void *buffer, size_t n, size_t *got)
 {
-    ssize_t n;
+    ssize_t k;
 
-    do n = read(s->fd, buffer, s->size);
-    while (n < 0 && errno == EINTR);
-    if (n < 0) return lks__fail(LKS_E_IO, "cannot read '%s': %s", s->path, lks__os_error(errno));
-    *got = (size_t)n;
+    do k = read(s->fd, buffer, n);
+    while (k < 0 && errno == EINTR);
+    if (k < 0) return lks__fail(LKS_E_IO, "cannot read '%s': %s", s->path, lks__os_error(errno));
+    *got = (size_t)k;
     return LKS_OK;
 }
 
@@ -93,7 +93,7 @@ static lks_status inflate_block(lks_byte_stream *s)
         int code;
         if (s->z.avail_in == 0 && !s->file_ended) {
             size_t got = 0;
-            LKS_TRY(read_some(s, s->in, &got));
+            LKS_TRY(read_some(s, s->in, s->size, &got));
             s->z.next_in = s->in;
             s->z.avail_in = (unsigned)got;
             s->file_ended = got == 0;
@@ -132,7 +132,7 @@ static lks_status refill(lks_byte_stream *s)
     if (s->at < s->have || s->ended) return LKS_OK;
     if (s->compressed) return inflate_block(s);
     s->at = 0;
-    LKS_TRY(read_some(s, s->out, &s->have));
+    LKS_TRY(read_some(s, s->out, s->size, &s->have));
     s->ended = s->have == 0;
     return LKS_OK;
 }
@@ -163,13 +163,40 @@ lks_status lks__stream_read(lks_byte_stream *s, void *buffer, size_t n, size_t *
 {
     *got = 0;
     while (*got < n) {
-        size_t part;
-        LKS_TRY(refill(s));
-        part = s->have - s->at < n - *got ? s->have - s->at : n - *got;
+        size_t part, left = n - *got;
+        if (s->at == s->have && !s->compressed && !s->ended && left >= s->size) { /* large: not through the buffer */
+            LKS_TRY(read_some(s, (char *)buffer + *got, left, &part));
+            s->ended = part == 0;
+            s->offset += part;
+        } else {
+            LKS_TRY(refill(s));
+            part = s->have - s->at < left ? s->have - s->at : left;
+            memcpy((char *)buffer + *got, s->out + s->at, part);
+            lks__stream_take(s, part);
+        }
         if (part == 0) break;
-        memcpy((char *)buffer + *got, s->out + s->at, part);
-        lks__stream_take(s, part);
         *got += part;
+    }
+    return LKS_OK;
+}
+
+lks_status lks__stream_pass(lks_byte_stream *s, uint64_t n, uint64_t *done)
+{
+    *done = 0;
+    while (*done < n) {
+        size_t ready = s->have - s->at;
+        uint64_t left = n - *done;
+        if (ready == 0 && !s->compressed && left <= INT64_MAX && lseek(s->fd, (off_t)left, SEEK_CUR) >= 0) {
+            s->offset += left;
+            *done = n;
+            break;
+        }
+        LKS_TRY(refill(s));
+        ready = s->have - s->at;
+        if (ready == 0) break;
+        if (ready > left) ready = (size_t)left;
+        lks__stream_take(s, ready);
+        *done += ready;
     }
     return LKS_OK;
 }

@@ -32,5 +32,8 @@ lks_status lks__stream_byte(lks_byte_stream *s, int *byte);
 /* Bytes that are ready without reading: a parser may scan them. Empty at the end. */
 lks_status lks__stream_peek(lks_byte_stream *s, const unsigned char **data, size_t *n);
 void lks__stream_take(lks_byte_stream *s, size_t n);
+/* Passes over up to n bytes, without reading them where the file is plain and can be positioned (its size is the caller's
+ * concern then); *done < n only at the end. */
+lks_status lks__stream_pass(lks_byte_stream *s, uint64_t n, uint64_t *done);
 
 #endif

@@ -94,6 +94,17 @@ lks_status lks__file_next(lks_file_cursor *c, lks_status (*begin)(lks_file_curso
     return LKS_END;
 }
 
+lks_status lks__file_skip(lks_file_cursor *c, lks_status (*begin)(lks_file_cursor *c), lks_record_fn pass,
+                          int64_t count, int64_t *done)
+{
+    for (; *done < count; ++*done) {
+        lks_element *e = NULL;
+        if (lks__cancelled(c->base.place.scope)) return lks__fail(LKS_E_CANCELED, "the iterator was cancelled");
+        if (lks__file_next(c, begin, pass, &e) == LKS_END) break;
+    }
+    return LKS_OK;
+}
+
 void lks__file_close(lks_cursor *n)
 {
     lks__stream_free(&((lks_file_cursor *)n)->stream);

@@ -35,6 +35,9 @@ void lks__file_list_describe(const lks_dataset *ds, lks_recipe *r);
 typedef lks_status (*lks_record_fn)(lks_file_cursor *c, lks_element **out);
 lks_status lks__file_next(lks_file_cursor *c, lks_status (*begin)(lks_file_cursor *c), lks_record_fn record,
                           lks_element **out);
+/* The same `count` times with a `pass` that gives no element; as a stage's skip. */
+lks_status lks__file_skip(lks_file_cursor *c, lks_status (*begin)(lks_file_cursor *c), lks_record_fn pass,
+                          int64_t count, int64_t *done);
 void lks__file_close(lks_cursor *n); /* as a stage's close */
 /* lks__fail with the file's name, record and offset. */
 lks_status lks__file_fail(const lks_file_cursor *c, lks_status code, const char *fmt, ...) LKS_PRINTF(3, 4);

@@ -1,6 +1,7 @@
 /* frames.c - a length is believed only if its checksum is right and the rest of the file can hold it. */
 #include "frames.h"
 
+#include <string.h>
 #include <sys/stat.h>
 
 #include "files/crc32c.h"
@@ -16,31 +17,79 @@ void lks__frame_begin(lks_frame *f, const lks_byte_stream *s)
     if (!s->compressed && fstat(s->fd, &info) == 0 && S_ISREG(info.st_mode)) f->limit = (uint64_t)info.st_size;
 }
 
+/* The length in the header, once it is known to be one. `after`: where the stream stands behind the header. */
+static lks_status read_length(const lks_frame *f, const unsigned char header[12], uint64_t after, size_t *out)
+{
+    uint64_t length = lks__le64(header);
+
+    if (lks__crc32c_mask(lks__crc32c(0, header, 8)) != lks__le32(header + 8))
+        return lks__fail(LKS_E_FORMAT, "the checksum of the length is wrong");
+    if (length > max_frame)
+        return lks__fail(LKS_E_FORMAT, "a record of %llu bytes is above the limit of 2 GiB",
+                         (unsigned long long)length);
+    if (f->limit != UINT64_MAX && (f->limit < after || length > f->limit - after))
+        return lks__fail(LKS_E_FORMAT, "the record has %llu bytes, the file is cut off before that",
+                         (unsigned long long)length);
+    *out = (size_t)length;
+    return LKS_OK;
+}
+
+static lks_status check_payload(const lks_frame *f, const unsigned char footer[4])
+{
+    if (lks__crc32c_mask(lks__crc32c(0, f->payload, f->size)) == lks__le32(footer)) return LKS_OK;
+    return lks__fail(LKS_E_FORMAT, "the checksum of the record's data is wrong: the file is corrupt");
+}
+
+static lks_status cut_off(void)
+{
+    return lks__fail(LKS_E_FORMAT, "the file ends inside a record: it is cut off");
+}
+
+/* A frame that stands in the stream's buffer as a whole; LKS_END if it does not. */
+static lks_status read_in_place(lks_frame *f, lks_byte_stream *s, unsigned char header[12])
+{
+    const unsigned char *data;
+    size_t n;
+
+    LKS_TRY(lks__stream_peek(s, &data, &n));
+    if (n < 12) return LKS_END;
+    memcpy(header, data, 12);
+    LKS_TRY(read_length(f, header, s->offset + 12, &f->size));
+    if (n - 12 < f->size || n - 12 - f->size < 4) return LKS_END;
+    f->payload = data + 12;
+    lks__stream_take(s, f->size + 16);
+    return check_payload(f, f->payload + f->size);
+}
+
 lks_status lks__frame_read(lks_frame *f, lks_byte_stream *s, unsigned char header[12])
 {
     unsigned char footer[4];
-    uint64_t length;
+    size_t got;
+    lks_status status = read_in_place(f, s, header);
+
+    if (status != LKS_END) return status;
+    LKS_TRY(lks__stream_read(s, header, 12, &got));
+    if (got == 0) return LKS_END;
+    if (got < 12) return lks__fail(LKS_E_FORMAT, "the file ends inside a record's header: it is cut off");
+    LKS_TRY(read_length(f, header, s->offset, &f->size));
+    LKS_TRY(lks__grow(&f->copy, &f->room, f->size < 64 ? 64 : f->size, 1));
+    f->payload = f->copy;
+    LKS_TRY(lks__stream_read(s, f->copy, f->size, &got));
+    if (got < f->size) return cut_off();
+    LKS_TRY(lks__stream_read(s, footer, 4, &got));
+    return got < 4 ? cut_off() : check_payload(f, footer);
+}
+
+lks_status lks__frame_pass(lks_frame *f, lks_byte_stream *s, unsigned char header[12])
+{
+    uint64_t done;
     size_t got;
 
     LKS_TRY(lks__stream_read(s, header, 12, &got));
     if (got == 0) return LKS_END;
     if (got < 12) return lks__fail(LKS_E_FORMAT, "the file ends inside a record's header: it is cut off");
-    if (lks__crc32c_mask(lks__crc32c(0, header, 8)) != lks__le32(header + 8))
-        return lks__fail(LKS_E_FORMAT, "the checksum of the length is wrong");
-    length = lks__le64(header);
-    if (length > max_frame)
-        return lks__fail(LKS_E_FORMAT, "a record of %llu bytes is above the limit of 2 GiB",
-                         (unsigned long long)length);
-    if (f->limit != UINT64_MAX && (f->limit < s->offset || length > f->limit - s->offset))
-        return lks__fail(LKS_E_FORMAT, "the record has %llu bytes, the file is cut off before that",
-                         (unsigned long long)length);
-    LKS_TRY(lks__grow(&f->payload, &f->room, length < 64 ? 64 : (size_t)length, 1));
-    LKS_TRY(lks__stream_read(s, f->payload, (size_t)length, &got));
-    if (got == length) LKS_TRY(lks__stream_read(s, footer, 4, &got));
-    else got = 0;
-    if (got < 4) return lks__fail(LKS_E_FORMAT, "the file ends inside a record: it is cut off");
-    f->size = (size_t)length;
-    if (lks__crc32c_mask(lks__crc32c(0, f->payload, f->size)) != lks__le32(footer))
-        return lks__fail(LKS_E_FORMAT, "the checksum of the record's data is wrong: the file is corrupt");
-    return LKS_OK;
+    LKS_TRY(read_length(f, header, s->offset, &f->size));
+    if (f->limit != UINT64_MAX && f->limit - s->offset - f->size < 4) return cut_off();
+    LKS_TRY(lks__stream_pass(s, (uint64_t)f->size + 4, &done));
+    return done < (uint64_t)f->size + 4 ? cut_off() : LKS_OK;
 }

@@ -5,8 +5,10 @@
 #include "byte_stream.h"
 
 typedef struct lks_frame {
-    unsigned char *payload; /* grows; freed by the owner */
-    size_t size, room;
+    const unsigned char *payload; /* valid until the stream is read again: its own bytes, or the copy */
+    size_t size;
+    unsigned char *copy; /* of payloads that do not stand in the stream's buffer as a whole; freed by the owner */
+    size_t room;
     uint64_t limit; /* bytes that can still be in the file, UINT64_MAX if unknown */
 } lks_frame;
 
@@ -15,5 +17,7 @@ void lks__frame_begin(lks_frame *f, const lks_byte_stream *s);
 /* The next frame; LKS_END at the end of the file; LKS_E_FORMAT with what is wrong ("the checksum of the length is wrong", ...),
  * header[0..1] then being the first bytes. */
 lks_status lks__frame_read(lks_frame *f, lks_byte_stream *s, unsigned char header[12]);
+/* The same without looking at the payload and its checksum. */
+lks_status lks__frame_pass(lks_frame *f, lks_byte_stream *s, unsigned char header[12]);
 
 #endif

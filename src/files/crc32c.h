@@ -7,6 +7,8 @@
 
 /* Continues `crc` (0 at the start) over n more bytes. */
 uint32_t lks__crc32c(uint32_t crc, const void *data, size_t n);
+/* The same without the processor's instruction, for tests. */
+uint32_t lks__crc32c_plain(uint32_t crc, const void *data, size_t n);
 
 static inline uint32_t lks__crc32c_mask(uint32_t crc)
 {

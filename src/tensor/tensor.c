@@ -2,6 +2,7 @@
 #include "tensor.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +21,14 @@ struct lks_tensor {
     void (*home)(void *owner, lks_tensor *tensor); /* recycled tensors go there instead of being freed */
     void *owner;
     size_t capacity; /* bytes, of recycled tensors */
+    int64_t kept;    /* of recycled ones: the first elements hold strings whose memory serves again */
 };
+
+/* Before the bytes of every string: how many fit. */
+typedef union text_head {
+    size_t room;
+    max_align_t align;
+} text_head;
 
 static const struct {
     const char *name;
@@ -195,14 +203,41 @@ lks_tensor *lks_tensor_retain(lks_tensor *tensor)
     return tensor;
 }
 
-static void free_strings(lks_tensor *tensor)
+static text_head *head_of(const lks_bytes *b)
 {
+    return b->data == NULL ? NULL : (text_head *)(void *)(b->data - sizeof(text_head));
+}
+
+static void free_strings(lks_tensor *tensor, int64_t n)
+{
+    lks_bytes *b = (lks_bytes *)tensor->data;
+
+    for (int64_t i = 0; i < n; i++) lks__free(head_of(&b[i]));
+}
+
+/* Recycled tensors keep the memory of strings of usual size, so that warm pipelines allocate nothing. */
+static void let_strings_go(lks_tensor *tensor)
+{
+    enum { USUAL = 1 << 20 };
+    lks_bytes *b = (lks_bytes *)tensor->data;
+
     if (!tensor->owns_data || tensor->dtype != LKS_STRING) return;
-    for (int64_t i = 0; i < tensor->size; i++) lks__free((void *)((lks_bytes *)tensor->data)[i].data);
+    if (tensor->home == NULL) {
+        free_strings(tensor, tensor->size);
+        return;
+    }
+    if (tensor->kept < tensor->size) tensor->kept = tensor->size;
+    for (int64_t i = 0; i < tensor->kept; i++) {
+        b[i].size = 0;
+        if (b[i].data == NULL || head_of(&b[i])->room <= USUAL) continue;
+        lks__free(head_of(&b[i]));
+        b[i].data = NULL;
+    }
 }
 
 void lks__tensor_destroy(lks_tensor *tensor)
 {
+    free_strings(tensor, tensor->kept);
     if (tensor->owns_data) lks__aligned_free(tensor->data);
     if (tensor->release != NULL) tensor->release(tensor->user);
     lks__free(tensor);
@@ -212,7 +247,7 @@ void lks_tensor_release(lks_tensor *tensor)
 {
     while (tensor != NULL && atomic_fetch_sub(&tensor->references, 1) == 1) {
         lks_tensor *base = tensor->base;
-        free_strings(tensor);
+        let_strings_go(tensor);
         tensor->base = NULL;
         if (tensor->home != NULL) tensor->home(tensor->owner, tensor);
         else lks__tensor_destroy(tensor);
@@ -250,10 +285,16 @@ size_t lks__tensor_capacity(const lks_tensor *tensor)
 void lks__tensor_revive(lks_tensor *tensor, lks_dtype dtype, const lks_shape *shape)
 {
     atomic_store(&tensor->references, 1);
+    if (dtype != LKS_STRING) {
+        free_strings(tensor, tensor->kept);
+        tensor->kept = 0;
+    }
     tensor->dtype = dtype;
     tensor->shape = *shape;
     tensor->size = lks_shape_size(shape);
-    if (dtype == LKS_STRING && tensor->size > 0) memset(tensor->data, 0, (size_t)tensor->size * sizeof(lks_bytes));
+    if (dtype == LKS_STRING && tensor->size > tensor->kept)
+        memset(tensor->data + (size_t)tensor->kept * sizeof(lks_bytes), 0,
+               (size_t)(tensor->size - tensor->kept) * sizeof(lks_bytes));
 }
 
 void lks__tensor_set_rows(lks_tensor *tensor, int64_t rows)
@@ -273,17 +314,35 @@ void lks__tensor_revive_view(lks_tensor *tensor, lks_tensor *base, const lks_sha
     tensor->base = lks_tensor_retain(base);
 }
 
-lks_status lks__tensor_set_bytes(lks_tensor *tensor, int64_t i, const void *data, size_t size)
+char *lks__tensor_string(lks_tensor *tensor, int64_t i, size_t size)
 {
     lks_bytes *b = (lks_bytes *)tensor->data + i;
-    char *copy = lks__malloc(size + 1);
+    text_head *head = head_of(b);
+    char *data;
 
-    if (copy == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a string of %zu bytes", size);
-    if (size > 0) memcpy(copy, data, size);
-    copy[size] = '\0';
-    lks__free((void *)b->data);
-    b->data = copy;
+    if (head == NULL || head->room < size) {
+        text_head *fresh = size > SIZE_MAX - sizeof *fresh - 1 ? NULL : lks__malloc(sizeof *fresh + size + 1);
+        if (fresh == NULL) {
+            lks__fail(LKS_E_NOMEM, "no memory for a string of %zu bytes", size);
+            return NULL;
+        }
+        lks__free(head);
+        head = fresh;
+        head->room = size;
+    }
+    data = (char *)(head + 1);
+    data[size] = '\0';
+    b->data = data;
     b->size = size;
+    return data;
+}
+
+lks_status lks__tensor_set_bytes(lks_tensor *tensor, int64_t i, const void *data, size_t size)
+{
+    char *to = lks__tensor_string(tensor, i, size);
+
+    if (to == NULL) return LKS_E_NOMEM;
+    if (size > 0) memcpy(to, data, size);
     return LKS_OK;
 }
 

@@ -14,6 +14,8 @@ lks_status lks__shape_check(const lks_shape *shape);
 
 /* A new string tensor's elements are empty; this sets element i to a copy of the bytes. */
 lks_status lks__tensor_set_bytes(lks_tensor *tensor, int64_t i, const void *data, size_t size);
+/* Element i with room for `size` bytes that the caller writes; NULL on failure. A zero byte follows them. */
+char *lks__tensor_string(lks_tensor *tensor, int64_t i, size_t size);
 
 /* ---- recycling, for pools of buffers ----
  * When the last reference of a homed tensor goes, home(owner, tensor) takes it over instead of it being freed. It has no

@@ -21,7 +21,7 @@ static const struct {
     { "legacy_h5", NULL, "files" },
     { "images", golden_files_images, NULL },
     { "folder", NULL, "cases" },
-    { "tfrecord", NULL, "reading_each_file_with_TFRecordDataset" },
+    { "tfrecord", golden_files_tfrecord, NULL },
     { "tensorboard", NULL, "cases" },
 };
 

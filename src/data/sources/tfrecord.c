@@ -23,12 +23,13 @@ static const char *hint(const lks_file_cursor *c, const unsigned char header[12]
     return "; is this a TFRecord file?";
 }
 
-static lks_status record(lks_file_cursor *c, lks_element **out)
+/* Reads or passes over the next record. */
+static lks_status advance(lks_file_cursor *c, bool pass)
 {
     lks_frame *f = &((tfrecord_cursor *)c)->frame;
     unsigned char header[12] = { 0 };
     uint64_t offset = c->stream.offset;
-    lks_status status = lks__frame_read(f, &c->stream, header);
+    lks_status status = pass ? lks__frame_pass(f, &c->stream, header) : lks__frame_read(f, &c->stream, header);
 
     if (status == LKS_E_FORMAT) {
         lks_error error = { LKS_OK, "" };
@@ -36,7 +37,21 @@ static lks_status record(lks_file_cursor *c, lks_element **out)
         return lks__fail(status, "'%s', record %lld, offset %llu: %s%s", c->stream.path, (long long)c->record,
                          (unsigned long long)offset, error.text, hint(c, header));
     }
+    return status;
+}
+
+static lks_status record(lks_file_cursor *c, lks_element **out)
+{
+    const lks_frame *f = &((tfrecord_cursor *)c)->frame;
+    lks_status status = advance(c, false);
+
     return status != LKS_OK ? status : lks__string_element(&c->base, f->payload, f->size, out);
+}
+
+static lks_status pass(lks_file_cursor *c, lks_element **out)
+{
+    *out = NULL;
+    return advance(c, true);
 }
 
 static lks_status next(lks_cursor *n, lks_element **out)
@@ -44,9 +59,15 @@ static lks_status next(lks_cursor *n, lks_element **out)
     return lks__file_next((lks_file_cursor *)n, begin, record, out);
 }
 
+/* Reads the headers alone; what is broken in a payload goes unnoticed, as in tf.data. */
+static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
+{
+    return lks__file_skip((lks_file_cursor *)n, begin, pass, count, done);
+}
+
 static void close_cursor(lks_cursor *n)
 {
-    lks__free(((tfrecord_cursor *)n)->frame.payload);
+    lks__free(((tfrecord_cursor *)n)->frame.copy);
     lks__file_close(n);
 }
 
@@ -54,6 +75,7 @@ const lks_stage lks__stage_tfrecord = { .name = "tfrecord",
                                         .dataset_size = sizeof(lks_file_list),
                                         .cursor_size = sizeof(tfrecord_cursor),
                                         .next = next,
+                                        .skip = skip,
                                         .close = close_cursor,
                                         .destroy = lks__file_list_destroy,
                                         .describe = lks__file_list_describe,

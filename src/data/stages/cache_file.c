@@ -183,7 +183,7 @@ static void close_cursor(lks_cursor *n)
                 n->dataset->number, recipe(c)->path);
     }
     lks__stream_free(&c->stream);
-    lks__free(c->frame.payload);
+    lks__free(c->frame.copy);
     lks__text_free(&c->out);
     lks__text_free(&c->one);
 }
