@@ -113,6 +113,37 @@ static void print_problem(const problem *p, const char *kernel, const lks_type *
     }
 }
 
+/* The same with the ops that a kernel does behind its own (lks_after), against these one after the other. */
+static void compare_after(const lks_kernel *k, const problem *p, lks_op_call *call, const float *plain, bool at_end)
+{
+    const lks_type *out = call->out_type;
+    const int64_t size = count_of(out, p->n), channels = out->shape.dim[out->shape.rank - 1];
+    guarded bias = guarded_new((size_t)channels * sizeof(float), at_end), mask = guarded_new(bytes_of(out, p->n), at_end);
+    const lks_type floats = { .dtype = LKS_FLOAT32 };
+
+    fill(bias.data, &floats, channels);
+    fill(mask.data, &floats, size);
+    for (int which = 1; which < 8; which++) {
+        const lks_after after = { which & 1 ? bias.data : NULL, which & 2, which & 4 ? mask.data : NULL };
+        const float *got = call->out;
+
+        call->after = &after;
+        k->run(call);
+        for (int64_t i = 0; i < size; i++) {
+            float v = plain[i];
+
+            if (after.bias != NULL) v += bias.data[i % channels];
+            if (after.relu) v = 0.0f > v ? 0.0f : v;
+            if (after.mask != NULL) v = mask.data[i] > 0.0f ? v : 0.0f;
+            if (memcmp(&v, &got[i], sizeof v) != 0) print_problem(p, k->name, out);
+            assert_memory_equal(&v, &got[i], sizeof v);
+        }
+    }
+    call->after = NULL;
+    guarded_free(&bias);
+    guarded_free(&mask);
+}
+
 /* Runs the plain kernel and the set's; false if the set has none for it. */
 static bool compare(const lks_kernel_set *set, const problem *p)
 {
@@ -121,7 +152,7 @@ static bool compare(const lks_kernel_set *set, const problem *p)
     const lks_kernel *k;
     guarded x[4], want, got, scratch, plain_scratch;
     lks_type out;
-    lks_op_call call = { p->attrs, p->n_in, in, &out, NULL, NULL, p->n, 0, p->n, 0, 0, NULL };
+    lks_op_call call = { p->attrs, p->n_in, in, &out, NULL, NULL, p->n, 0, p->n, 0, 0, NULL, NULL };
     const void *data[4];
     int differs;
 
@@ -149,6 +180,7 @@ static bool compare(const lks_kernel_set *set, const problem *p)
     differs = memcmp(want.data, got.data, bytes_of(&out, p->n));
     if (differs != 0) print_problem(p, k->name, &out);
     assert_int_equal(differs, 0);
+    if (k->after) compare_after(k, p, &call, want.data, at_end);
     for (int i = 0; i < p->n_in; i++) guarded_free(&x[i]);
     guarded_free(&want);
     guarded_free(&got);

@@ -16,6 +16,7 @@ typedef struct lks_kernel {
     bool (*applicable)(const void *attrs, int n_in, const lks_type *const *in, const lks_type *out); /* NULL = always */
     size_t (*scratch)(const void *attrs, const lks_type *const *in, const lks_type *out);            /* NULL = none */
     void (*run)(const lks_op_call *call);
+    bool after; /* does what call->after says */
 } lks_kernel;
 
 /* One thread's part of an op over a worker's whole batch at once (call->n examples). Accumulators are written, not added to:

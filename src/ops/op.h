@@ -34,6 +34,13 @@ size_t lks__type_bytes(const lks_type *type);
 enum { LKS_TYPE_TEXT = 224 };
 const char *lks__type_text(const lks_type *type, char *buffer);
 
+/* Elementwise ops that a kernel may do to its results while they are in registers, in this order. */
+typedef struct lks_after {
+    const float *bias; /* add: one number for each place on the last axis; or NULL */
+    bool relu;         /* relu */
+    const float *mask; /* relu_grad: 0 where this, of the results' shape, is not above 0; or NULL */
+} lks_after;
+
 /* One run of a kernel over `n` consecutive examples (1 where nothing is batched). */
 typedef struct lks_op_call {
     const void *attrs;
@@ -48,6 +55,7 @@ typedef struct lks_op_call {
     uint64_t seed; /* random ops: key */
     uint32_t step; /* random ops: counter word */
     void *scratch; /* op->scratch bytes of this thread, 64-byte aligned */
+    const lks_after *after; /* kernels that take it only (kernels.h); or NULL */
 } lks_op_call;
 
 /* What a gradient rule gets and fills: d_in[i] for those inputs that have a gradient and are wanted. */

@@ -79,8 +79,13 @@ static void run_instr(lks_executable *exe, cpu_lane *lane, const cpu_instr *inst
                             n * lks__type_size(instr->out_type), lane->scratch);
         return;
     }
-    lks_op_call call = { instr->attrs, instr->n_in, instr->in_type, instr->out_type, lane->in,     lane->out[0], n,
-                         first,        a->n,        a->seed,        a->step,         lane->scratch };
+    const lks_after after = { instr->bias > 0 ? lane->in[instr->bias] : NULL, instr->relu,
+                              instr->mask > 0 ? lane->in[instr->mask] : NULL };
+    const lks_op_call call = {
+        instr->attrs, instr->n_args, instr->in_type, instr->out_type, lane->in,      lane->out[0],
+        n,            first,         a->n,           a->seed,         a->step,       lane->scratch,
+        instr->after ? &after : NULL,
+    };
     instr->run(&call);
 }
 
@@ -192,8 +197,9 @@ static void run_shared(lks_executable *exe, const cpu_instr *instr, int replica)
                             lane->scratch);
         return;
     }
-    lks_op_call call = { instr->attrs, instr->n_in, instr->in_type, instr->out_type, lane->in, lane->out[0], 1, 0,
-                         a->n,         a->seed,     a->step,        lane->scratch };
+    const lks_op_call call = { instr->attrs, instr->n_args, instr->in_type, instr->out_type, lane->in,
+                               lane->out[0], 1,             0,              a->n,            a->seed,
+                               a->step,      lane->scratch, NULL };
     instr->run(&call);
 }
 

@@ -52,11 +52,15 @@ typedef struct cpu_instr {
     const char *name, *scope;
     const void *attrs;
     int n_in, n_out;
+    int n_args;        /* inputs of the op itself; what follows belongs to `after` */
     int64_t *in, *out; /* node ids */
     const lks_type **in_type;
     const lks_type *out_type;
     ew_program *program; /* not NULL: a fused elementwise group */
     const lks_wide *wide; /* not NULL: over the whole batch */
+    bool takes_after, after; /* the kernel can do, and does, these elementwise ops too (plan_after.c): */
+    int bias, mask; /* inputs, or 0 */
+    bool relu;
     size_t scratch;
     double flop;      /* a row, or a run of shared work */
     int64_t elements; /* shared elementwise work: splittable range; else 0 */
@@ -168,6 +172,8 @@ lks_status lks__cpu_plan_order(lks_executable *exe, const lks_compile_spec *spec
 lks_status lks__cpu_plan_recompute(lks_executable *exe);
 /* plan_fuse.c: instruction lists with fused elementwise groups. */
 lks_status lks__cpu_plan_fuse(lks_executable *exe);
+/* plan_after.c: elementwise groups that the kernel in front of them can do. */
+lks_status lks__cpu_plan_after(lks_executable *exe, const bool *kept);
 /* plan_memory.c: slices, slots, rows, shared storage; plan_lanes.c: shards and lanes; plan_assign.c: where new values of
  * variables are written. */
 lks_status lks__cpu_plan_memory(lks_executable *exe, const lks_compile_spec *spec);

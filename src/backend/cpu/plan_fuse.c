@@ -159,7 +159,7 @@ static lks_status single_instr(lks_executable *exe, int64_t id, cpu_instr *instr
     const lks_graph_node *n = lks__graph_at(exe->graph, id);
     const lks_kernel *k = exe->kernels->kernels;
 
-    instr->n_in = n->n_in;
+    instr->n_in = instr->n_args = n->n_in;
     instr->n_out = 1;
     instr->in = n->in;
     instr->out = lks__arena_calloc(&exe->arena, sizeof *instr->out);
@@ -177,11 +177,13 @@ static lks_status single_instr(lks_executable *exe, int64_t id, cpu_instr *instr
         if (k->applicable != NULL && !k->applicable(n->attrs, n->n_in, n->in_type, &n->type)) continue;
         instr->run = k->run;
         instr->name = k->name;
+        instr->takes_after = k->after;
         instr->scratch = k->scratch != NULL ? k->scratch(n->attrs, n->in_type, &n->type) : 0;
         break;
     }
     if (exe->values[id].wide) {
         instr->wide = lks__cpu_wide_kernel(exe, n);
+        instr->takes_after = false;
         instr->scratch = instr->wide->scratch(n->in_type, &n->type, exe->max_batch);
     }
     instr->flop = n->op->flop != NULL ? n->op->flop(n->attrs, n->in_type, &n->type) : (double)lks__type_size(&n->type);
@@ -283,6 +285,7 @@ lks_status lks__cpu_plan_fuse(lks_executable *exe)
         for (size_t i = 0; i < exe->n_assignments; i++) kept[exe->values[exe->assignments[i].value.id].root] = true;
         status = build_all(&f, kept);
         clear(&f);
+        if (status == LKS_OK) status = lks__cpu_plan_after(exe, kept);
     }
     lks__free(kept);
     lks__free(f.unit_of);

@@ -36,6 +36,7 @@ static void conv_near_lines(const conv_job *j, conv_kind kind, conv_tile *t, int
             one.x = t->x + i * t->x_line;
             one.y = t->y + i * t->y_line + c * VF;
             one.w = t->w + c * VF;
+            one.after.bias = t->after.bias != NULL ? t->after.bias + c * VF : NULL;
             conv_near_line(&one, kind, CONV_NUMBER, count);
         }
 }
@@ -110,6 +111,7 @@ static void conv_panel(conv_job *j, const float *weights, int backward, int64_t 
     const int64_t row = j->groups * (backward ? j->depth : j->channels);
     const int width = C * VF;
 
+    conv_job_after(j, g * j->channels + c, made, C);
     j->C = C;
     j->last = made - (C - 1) * VF;
     j->w_depth = width;
@@ -164,7 +166,7 @@ static void conv_run_call(const lks_op_call *call, int backward)
 
 /* A matrix is a kernel of 1x1: a (rows, k) times w (k, m), or a (rows, m) times w transposed. */
 void SIMD(conv_dense)(int64_t rows, int64_t k, int64_t m, bool transposed, const float *a, const float *w, float *y,
-                      float *panel)
+                      float *panel, const lks_after *after)
 {
     const conv_axis one = { 1, 1, 1, 1, 1, 0, transposed }, line = { rows, rows, 1, 1, 1, 0, transposed };
     conv_job j = { .rows = one,
@@ -175,7 +177,8 @@ void SIMD(conv_dense)(int64_t rows, int64_t k, int64_t m, bool transposed, const
                    .n = 1,
                    .x = a,
                    .y = y,
-                   .panel = panel };
+                   .panel = panel,
+                   .what_after = after };
 
     j.x_pixel = j.depth;
     j.y_pixel = j.channels;

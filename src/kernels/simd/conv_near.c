@@ -23,13 +23,7 @@ LKS_INLINE void near_block(const conv_tile *t, int64_t at, const vf *w, const in
             conv_plain_line(x + a * t->x_row_tap + b * t->x_col_tap, t->x_position, w + a * 3 + b, sum, vector, length,
                             1, vf_first(VF));
     }
-    if (vector == CONV_VECTOR || y + (length - 1) * t->y_position + VF <= t->safe) {
-        LKS_UNROLL
-        for (int p = 0; p < length; p++) vf_store(y + p * t->y_position, sum[p]);
-        return;
-    }
-    LKS_UNROLL
-    for (int p = 0; p < length; p++) vf_store_part(y + p * t->y_position, t->last, sum[p]);
+    conv_store_line(t, y, sum, vector, length, 1);
 }
 
 LKS_INLINE void near_line(const conv_tile *t, int64_t count, const int rows, const int taps, const int stride,

@@ -12,6 +12,13 @@
 
 #include "simd.h"
 
+/* lks_after for vectors of channels. */
+typedef struct conv_after {
+    const float *bias; /* whole vectors from the first channel, or NULL */
+    bool relu, masked;
+    uintptr_t mask; /* bytes from an output to its number */
+} conv_after;
+
 typedef struct conv_tile {
     const float *x;             /* first tap of the first position */
     int64_t x_position, x_line; /* distances in floats, from position to position and line to line */
@@ -24,6 +31,7 @@ typedef struct conv_tile {
     int64_t last;      /* channels of the last vector */
     const float *safe; /* whole vectors may be stored up to here, though their last lanes belong to the next position */
     int carry;         /* vectors of x: start from y, not from +0 */
+    conv_after after;
 } conv_tile;
 
 /* How taps meet positions; see conv_tile_kind. */
@@ -160,17 +168,49 @@ LKS_INLINE void conv_sums(const conv_tile *t, vf *sum, const int vector, const c
     }
 }
 
-LKS_INLINE void conv_store_line(const conv_tile *t, float *y, const vf *sum, const int vector, const int length,
-                                const int C)
+LKS_INLINE const float *conv_mask(const conv_after *a, const float *y)
 {
-    LKS_UNROLL
-    for (int i = 0; i < length; i++) {
+    return (const float *)((uintptr_t)y + a->mask);
+}
+
+/* The ops behind the convolution, for `length` positions from y of C vectors. whole: of the last vector, too. */
+LKS_INLINE void conv_do_after(const conv_tile *t, const float *y, vf *sum, const int length, const int C,
+                              const bool whole)
+{
+    const conv_after *a = &t->after;
+
+    if (a->bias != NULL) {
         LKS_UNROLL
-        for (int c = 0; c < C; c++) {
-            if (c + 1 < C || vector == CONV_VECTOR || y + (c + 1) * VF <= t->safe) vf_store(y + c * VF, sum[i * C + c]);
-            else vf_store_part(y + c * VF, t->last, sum[i * C + c]);
-        }
-        y += t->y_position;
+        for (int i = 0; i < length * C; i++) sum[i] = vf_add(sum[i], vf_load(a->bias + i % C * VF));
+    }
+    if (a->relu) {
+        LKS_UNROLL
+        for (int i = 0; i < length * C; i++) sum[i] = vf_relu(sum[i]);
+    }
+    if (!a->masked) return;
+    LKS_UNROLL
+    for (int i = 0; i < length * C; i++) {
+        const float *m = conv_mask(a, y + i / C * t->y_position + i % C * VF);
+
+        sum[i] = vf_where_positive(whole || i % C + 1 < C ? vf_load(m) : vf_load_m(m, vf_first(t->last)), sum[i]);
+    }
+}
+
+LKS_INLINE void conv_store_line(const conv_tile *t, float *y, vf *sum, const int vector, const int length, const int C)
+{
+    if (vector == CONV_VECTOR || (vector == CONV_NUMBER && y + (length - 1) * t->y_position + C * VF <= t->safe)) {
+        conv_do_after(t, y, sum, length, C, true);
+        LKS_UNROLL
+        for (int i = 0; i < length * C; i++) vf_store(y + i / C * t->y_position + i % C * VF, sum[i]);
+        return;
+    }
+    conv_do_after(t, y, sum, length, C, false);
+    LKS_UNROLL
+    for (int i = 0; i < length * C; i++) {
+        float *p = y + i / C * t->y_position + i % C * VF;
+
+        if (i % C + 1 < C) vf_store(p, sum[i]);
+        else vf_store_part(p, t->last, sum[i]);
     }
 }
 

@@ -51,6 +51,7 @@ static void dot_positions(const conv_job *j, conv_kind kind, const conv_tile *ti
     conv_tile t = *tile;
 
     t.y_position = LANES;
+    t.after = (conv_after){ NULL, false, false, 0 };
     t.depth = 1;
     if (j->depth < LANES) memset(lanes, 0, (size_t)(count * LANES) * sizeof *lanes);
     memset(lanes + count * LANES, 0, (size_t)(VF * LANES) * sizeof *lanes);
@@ -66,15 +67,20 @@ static void dot_positions(const conv_job *j, conv_kind kind, const conv_tile *ti
         }
     for (int64_t i = 0; i < count; i += VF) {
         float *y = tile->y + i * tile->y_position;
-        const vf v = vf_join_rows(lanes + i * LANES);
         const int64_t n = count - i < VF ? count - i : VF;
+        vf v = vf_join_rows(lanes + i * LANES);
 
+        if (tile->after.bias != NULL) v = vf_add(v, vf_set(*tile->after.bias));
+        if (tile->after.relu) v = vf_relu(v);
         if (tile->y_position == 1) {
+            if (tile->after.masked)
+                v = vf_where_positive(vf_load_m(conv_mask(&tile->after, y), vf_first(n)), v);
             vf_store_m(y, vf_first(n), v);
             continue;
         }
         vf_store(sums, v);
-        for (int64_t l = 0; l < n; l++) y[l * tile->y_position] = sums[l];
+        for (int64_t l = 0; l < n; l++, y += tile->y_position)
+            *y = tile->after.masked && !(*conv_mask(&tile->after, y) > 0.0f) ? 0.0f : sums[l];
     }
 }
 
@@ -113,6 +119,7 @@ static void dot_groups(conv_job *j, const float *w, int backward)
         for (int64_t c = 0; c < j->channels; c++) {
             if (backward) dot_pack(j, w + c * cout + g * j->depth, cin * cout, 1);
             else dot_pack(j, w + g * j->channels + c, cin * cout, cout);
+            conv_job_after(j, g * j->channels + c, 1, 1);
             conv_walk(j, j->x + g * j->depth, j->y + g * j->channels + c);
         }
 }
@@ -125,6 +132,7 @@ static void depthwise_groups(conv_job *j, const float *w)
     for (int64_t c = 0; c < j->groups; c += VF) {
         j->last = j->groups - c < VF ? j->groups - c : VF;
         j->safe = NULL;
+        conv_job_after(j, c, j->last, 1);
         j->w = w + c;
         conv_walk(j, j->x + c, j->y + c);
     }

@@ -22,6 +22,9 @@ struct conv_job {
     int64_t x_depth, w_depth, w_col, w_row;
     int64_t last; /* channels of the last vector */
     const float *safe;
+    const lks_after *what_after; /* or NULL */
+    conv_after after;            /* for the channels at work */
+    float bias[2 * 16];          /* of those, where they are no whole vectors */
     int C; /* vectors of channels */
     conv_lines_fn lines;
 };
@@ -52,6 +55,7 @@ LKS_INLINE void conv_region(const conv_job *j, const conv_run *r, const conv_run
     t.y_line = r->step * y_row;
     t.last = j->last;
     t.safe = j->safe;
+    t.after = j->after;
     t.carry = 0;
     if (count < lines && count < 4) { /* a column of the border: go along the rows */
         swap = t.x_position, t.x_position = t.x_line, t.x_line = swap;
@@ -83,6 +87,24 @@ LKS_INLINE void conv_walk(const conv_job *j, const float *x, float *y)
     }
 }
 
+/* The bias of `made` channels from c, the first of C vectors. */
+LKS_INLINE void conv_job_after(conv_job *j, int64_t c, int64_t made, int C)
+{
+    const lks_after *a = j->what_after;
+
+    j->after.bias = NULL;
+    j->after.relu = a != NULL && a->relu;
+    j->after.masked = a != NULL && a->mask != NULL;
+    if (a == NULL) return;
+    if (a->mask != NULL) j->after.mask = (uintptr_t)a->mask - (uintptr_t)j->y;
+    if (a->bias == NULL) return;
+    j->after.bias = a->bias + c;
+    if (made == C * VF) return;
+    memset(j->bias, 0, sizeof j->bias);
+    memcpy(j->bias, a->bias + c, (size_t)made * sizeof *j->bias);
+    j->after.bias = j->bias;
+}
+
 LKS_INLINE conv_job conv_job_of(const lks_op_call *call, int backward)
 {
     const lks_conv_attrs *a = call->attrs;
@@ -96,7 +118,8 @@ LKS_INLINE conv_job conv_job_of(const lks_op_call *call, int backward)
                    .n = call->n,
                    .x = call->in[0],
                    .y = call->out,
-                   .panel = call->scratch };
+                   .panel = call->scratch,
+                   .what_after = call->after };
 
     j.x_pixel = j.groups * j.depth;
     j.y_pixel = j.groups * j.channels;

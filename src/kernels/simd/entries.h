@@ -30,7 +30,7 @@ bool SIMD(conv_vector)(struct conv_job *job, const float *w, int backward);
 
 /* Parts of matmul. panel: two vectors for each number of the summed axis. */
 void SIMD(conv_dense)(int64_t rows, int64_t k, int64_t m, bool transposed, const float *a, const float *w, float *y,
-                      float *panel);
+                      float *panel, const lks_after *after);
 void SIMD(filter_dense)(int64_t n, int64_t positions, int64_t k, int64_t m, bool carry, const float *a, const float *d,
                         float *w);
 void SIMD(matmul_few)(int64_t rows, int64_t k, int64_t m, const float *a, const float *w, float *y);

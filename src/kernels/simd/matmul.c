@@ -14,7 +14,8 @@ static int64_t rows_of(const lks_type *type, int64_t n)
 }
 
 /* y (rows, k) = d (rows, m) times w (k, m) transposed, m small: lanes run over k, two vectors at once. columns: [m][2]. */
-LKS_INLINE void transposed_block(int64_t m, const float *d, const vf *columns, float *y, int64_t k, const int rows)
+LKS_INLINE void transposed_block(int64_t m, const float *d, const vf *columns, float *y, int64_t k, const float *mask,
+                                 const int rows)
 {
     vf sum[8];
 
@@ -29,6 +30,10 @@ LKS_INLINE void transposed_block(int64_t m, const float *d, const vf *columns, f
             sum[2 * i + 1] = vf_fma(v, columns[2 * j + 1], sum[2 * i + 1]);
         }
     }
+    if (mask != NULL) {
+        LKS_UNROLL
+        for (int i = 0; i < rows * 2; i++) sum[i] = vf_where_positive(vf_load(mask + i / 2 * k + i % 2 * VF), sum[i]);
+    }
     LKS_UNROLL
     for (int i = 0; i < rows; i++) {
         vf_store(y + i * k, sum[2 * i]);
@@ -36,11 +41,13 @@ LKS_INLINE void transposed_block(int64_t m, const float *d, const vf *columns, f
     }
 }
 
-static void transposed_few(int64_t rows, int64_t k, int64_t m, const float *d, const float *w, float *y)
+static void transposed_few(int64_t rows, int64_t k, int64_t m, const float *d, const float *w, float *y,
+                           const float *mask)
 {
     for (int64_t first = 0; first < k; first += 2 * VF) {
         const int64_t at = first + 2 * VF <= k ? first : k - 2 * VF; /* the last ones twice */
         vf columns[2 * FEW_COLUMNS];
+        const float *masks = mask != NULL ? mask + at : NULL;
         int64_t i = 0;
 
         for (int64_t j = 0; j < m; j += 4) {
@@ -54,8 +61,20 @@ static void transposed_few(int64_t rows, int64_t k, int64_t m, const float *d, c
                 for (int l = 0; l < 4; l++) columns[2 * (from + l) + h] = c[l];
             }
         }
-        for (; i + 4 <= rows; i += 4) transposed_block(m, d + i * m, columns, y + i * k + at, k, 4);
-        for (; i < rows; i++) transposed_block(m, d + i * m, columns, y + i * k + at, k, 1);
+        for (; i + 4 <= rows; i += 4, masks += mask != NULL ? 4 * k : 0)
+            transposed_block(m, d + i * m, columns, y + i * k + at, k, masks, 4);
+        for (; i < rows; i++, masks += mask != NULL ? k : 0)
+            transposed_block(m, d + i * m, columns, y + i * k + at, k, masks, 1);
+    }
+}
+
+/* call->after for few columns, or (bias and relu only) behind transposed_few. */
+static void after_rows(int64_t rows, int64_t m, float *y, const lks_after *after)
+{
+    for (int64_t i = 0; i < rows; i++, y += m) {
+        for (int64_t j = 0; after->bias != NULL && j < m; j++) y[j] += after->bias[j];
+        for (int64_t j = 0; after->relu && j < m; j++) y[j] = 0.0f > y[j] ? 0.0f : y[j];
+        for (int64_t j = 0; after->mask != NULL && j < m; j++) y[j] = after->mask[i * m + j] > 0.0f ? y[j] : 0.0f;
     }
 }
 
@@ -65,10 +84,20 @@ void SIMD(matmul)(const lks_op_call *call)
     const int64_t k = call->in_type[1]->shape.dim[0], m = call->in_type[1]->shape.dim[1];
     const int64_t rows = rows_of(call->out_type, call->n);
     const float *a = call->in[0], *w = call->in[1];
+    lks_after after = { 0 };
 
-    if (!transposed && m < 16) SIMD(matmul_few)(rows, k, m, a, w, call->out);
-    else if (transposed && m >= 4 && m <= FEW_COLUMNS && k >= 2 * VF) transposed_few(rows, k, m, a, w, call->out);
-    else SIMD(conv_dense)(rows, k, m, transposed, a, w, call->out, call->scratch);
+    if (call->after != NULL) after = *call->after;
+    if (!transposed && m < 16) {
+        SIMD(matmul_few)(rows, k, m, a, w, call->out);
+        after_rows(rows, m, call->out, &after);
+    } else if (transposed && m >= 4 && m <= FEW_COLUMNS && k >= 2 * VF) {
+        const float *late = after.bias != NULL || after.relu ? after.mask : NULL;
+
+        transposed_few(rows, k, m, a, w, call->out, late != NULL ? NULL : after.mask);
+        after_rows(rows, k, call->out, &(lks_after){ after.bias, after.relu, late });
+    } else {
+        SIMD(conv_dense)(rows, k, m, transposed, a, w, call->out, call->scratch, call->after);
+    }
 }
 
 size_t SIMD(matmul_scratch)(const void *attrs, const lks_type *const *in, const lks_type *out)

@@ -58,6 +58,17 @@ LKS_INLINE vf vf_max(vf a, vf b)
     return _mm256_blendv_ps(b, a, _mm256_or_ps(_mm256_cmp_ps(a, b, _CMP_GE_OQ), _mm256_cmp_ps(a, a, _CMP_UNORD_Q)));
 }
 
+/* 0 > x ? 0 : x, and y > 0 ? x : 0. */
+LKS_INLINE vf vf_relu(vf x)
+{
+    return _mm256_max_ps(_mm256_setzero_ps(), x);
+}
+
+LKS_INLINE vf vf_where_positive(vf y, vf x)
+{
+    return _mm256_and_ps(_mm256_cmp_ps(y, _mm256_setzero_ps(), _CMP_GT_OQ), x);
+}
+
 /* The first n lanes; all for n >= VF. */
 LKS_INLINE vmask vf_first(int64_t n)
 {

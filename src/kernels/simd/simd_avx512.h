@@ -54,6 +54,17 @@ LKS_INLINE vf vf_max(vf a, vf b)
     return _mm512_mask_mov_ps(b, _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ) | _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), a);
 }
 
+/* 0 > x ? 0 : x, and y > 0 ? x : 0. */
+LKS_INLINE vf vf_relu(vf x)
+{
+    return _mm512_max_ps(_mm512_setzero_ps(), x);
+}
+
+LKS_INLINE vf vf_where_positive(vf y, vf x)
+{
+    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(y, _mm512_setzero_ps(), _CMP_GT_OQ), x);
+}
+
 /* The first n lanes; all for n >= VF. */
 LKS_INLINE vmask vf_first(int64_t n)
 {

@@ -42,6 +42,17 @@ LKS_INLINE vf vf_max(vf a, vf b)
     return vbslq_f32(vorrq_u32(vcgeq_f32(a, b), vmvnq_u32(vceqq_f32(a, a))), a, b);
 }
 
+/* 0 > x ? 0 : x, and y > 0 ? x : 0. */
+LKS_INLINE vf vf_relu(vf x)
+{
+    return vbslq_f32(vcltq_f32(x, vdupq_n_f32(0.0f)), vdupq_n_f32(0.0f), x);
+}
+
+LKS_INLINE vf vf_where_positive(vf y, vf x)
+{
+    return vbslq_f32(vcgtq_f32(y, vdupq_n_f32(0.0f)), x, vdupq_n_f32(0.0f));
+}
+
 LKS_INLINE vmask vf_first(int64_t n)
 {
     return n < VF ? (int)n : VF;

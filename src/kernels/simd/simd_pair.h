@@ -62,6 +62,21 @@ LKS_INLINE vf vf_max(vf a, vf b)
     return v;
 }
 
+LKS_INLINE vf vf_relu(vf x)
+{
+    vf v = { _mm256_max_ps(_mm256_setzero_ps(), x.low), _mm256_max_ps(_mm256_setzero_ps(), x.high) };
+
+    return v;
+}
+
+LKS_INLINE vf vf_where_positive(vf y, vf x)
+{
+    vf v = { _mm256_and_ps(_mm256_cmp_ps(y.low, _mm256_setzero_ps(), _CMP_GT_OQ), x.low),
+             _mm256_and_ps(_mm256_cmp_ps(y.high, _mm256_setzero_ps(), _CMP_GT_OQ), x.high) };
+
+    return v;
+}
+
 LKS_INLINE vmask vf_first(int64_t n)
 {
     return n < VF ? (int)n : VF;

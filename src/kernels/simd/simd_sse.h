@@ -41,6 +41,16 @@ LKS_INLINE vf vf_max(vf a, vf b)
     return _mm_blendv_ps(b, a, _mm_or_ps(_mm_cmp_ps(a, b, _CMP_GE_OQ), _mm_cmp_ps(a, a, _CMP_UNORD_Q)));
 }
 
+LKS_INLINE vf vf_relu(vf x)
+{
+    return _mm_max_ps(_mm_setzero_ps(), x);
+}
+
+LKS_INLINE vf vf_where_positive(vf y, vf x)
+{
+    return _mm_and_ps(_mm_cmpgt_ps(y, _mm_setzero_ps()), x);
+}
+
 LKS_INLINE vmask vf_first(int64_t n)
 {
     return n < VF ? (int)n : VF;
