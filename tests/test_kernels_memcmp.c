@@ -118,7 +118,8 @@ static void compare_after(const lks_kernel *k, const problem *p, lks_op_call *ca
 {
     const lks_type *out = call->out_type;
     const int64_t size = count_of(out, p->n), channels = out->shape.dim[out->shape.rank - 1];
-    guarded bias = guarded_new((size_t)channels * sizeof(float), at_end), mask = guarded_new(bytes_of(out, p->n), at_end);
+    guarded bias = guarded_new((size_t)channels * sizeof(float), at_end),
+            mask = guarded_new(bytes_of(out, p->n), at_end);
     const lks_type floats = { .dtype = LKS_FLOAT32 };
 
     fill(bias.data, &floats, channels);
@@ -238,7 +239,7 @@ static void compare_wide(const lks_kernel_set *set, const problem *p, int shards
     got = guarded_new(bytes_of(&out, p->n), at_end);
     common = guarded_new(wide->common(in, &out, p->n), at_end);
     for (int s = 0; s < shards; s++) ends[s] = ((s + 1) * p->n + shards - 1) / shards;
-    lks_op_call call = { p->attrs, p->n_in, in, &out, data, want.data, p->n, 0, p->n, 0, 0, NULL };
+    lks_op_call call = { p->attrs, p->n_in, in, &out, data, want.data, p->n, 0, p->n, 0, 0, NULL, NULL };
     if (out.batched) p->op->run(&call);
     else join_shards(p, &call, shards, ends, want.data);
     call.out = got.data;
