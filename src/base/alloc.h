@@ -14,6 +14,7 @@ void *lks__memdup(const void *data, size_t bytes);
 
 /* 64-byte aligned and zeroed; give it back with lks__aligned_free. */
 void *lks__aligned_calloc(size_t bytes);
+void *lks__aligned_malloc(size_t bytes); /* not zeroed */
 void lks__aligned_free(void *memory);
 
 /* Grows *array (of `size`-byte items) so that it holds at least `need` of them; doubles. */

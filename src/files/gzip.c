@@ -1,10 +1,13 @@
-/* gzip.c - a reader that decompresses another one. zlib's memory comes from our allocator; its checks (CRC-32 and
+/* gzip.c - a reader that decompresses another one, at once where that is quicker, else as it goes. zlib's memory comes from our allocator; its checks (CRC-32 and
  * length at the end of each member) run when the reader reaches the end. */
 #include <string.h>
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "inflate.h"
 #include "reader.h"
+
+enum { WHOLE_LIMIT = 64 << 20 }; /* packed bytes; larger files are not held in memory */
 
 typedef struct gzip_reader {
     lks_reader base;
@@ -101,6 +104,29 @@ static lks_status start(lks_reader *from, lks_reader **out)
     return LKS_OK;
 }
 
+/* Reads all of *base and replaces it by a reader of memory: of what it decompresses to (*done), or of the same bytes. */
+static lks_status try_whole(lks_reader **base, bool *done)
+{
+    size_t n = (size_t)(*base)->left, got = 0, length;
+    char *packed = lks__malloc(n + 1);
+    void *whole;
+    lks_status status;
+
+    *done = false;
+    if (packed == NULL) return LKS_OK; /* as it goes, then */
+    status = lks__read_some(*base, packed, n, &got);
+    if (status != LKS_OK) {
+        lks__free(packed);
+        return status;
+    }
+    lks__reader_close(*base);
+    *base = NULL;
+    *done = lks__gunzip_whole(packed, got, &whole, &length);
+    if (!*done) return lks__reader_owned(packed, got, base);
+    lks__free(packed);
+    return lks__reader_owned(whole, length, base);
+}
+
 lks_status lks__reader_maybe_gzip(lks_reader *base, lks_reader **out)
 {
     unsigned char magic[2] = { 0, 0 };
@@ -114,6 +140,15 @@ lks_status lks__reader_maybe_gzip(lks_reader *base, lks_reader **out)
     if (got < 2 || magic[0] != 0x1f || magic[1] != 0x8b) {
         *out = base;
         return LKS_OK;
+    }
+    if (lks__gunzip_whole_helps() && base->left <= WHOLE_LIMIT) {
+        bool done;
+        status = try_whole(&base, &done);
+        if (status != LKS_OK) goto close_base;
+        if (done) {
+            *out = base;
+            return LKS_OK;
+        }
     }
     status = start(base, out);
     if (status == LKS_OK) return LKS_OK;

@@ -38,6 +38,34 @@ static lks_status read_header(lks_reader *r, lks_dtype *dtype, lks_shape *shape)
     return LKS_OK;
 }
 
+/* The reader's own memory where it can be had: behind a header of 4 bytes an axis and 4 more, so not for wider numbers. */
+static bool take_data(lks_reader *r, lks_dtype dtype, const lks_shape *shape, size_t bytes, void **data, void **owner)
+{
+    return bytes > 0 && (4 + 4 * (size_t)shape->rank) % lks_dtype_size(dtype) == 0 &&
+           lks__reader_take(r, bytes, data, owner);
+}
+
+static lks_status read_data(lks_reader *r, lks_dtype dtype, lks_shape shape, size_t bytes, lks_tensor **out)
+{
+    void *data, *owner;
+    void (*release)(void *) = lks__free;
+    lks_status status = LKS_OK;
+
+    if (!take_data(r, dtype, &shape, bytes, &data, &owner)) {
+        data = owner = lks__aligned_malloc(bytes);
+        release = lks__aligned_free;
+        if (data == NULL) return lks__fail(LKS_E_NOMEM, "no memory for %zu bytes of data", bytes);
+        status = lks__read_exact(r, data, bytes, "the data");
+    }
+    if (status == LKS_OK) status = lks__read_end(r);
+    if (status != LKS_OK) {
+        release(owner);
+        return status;
+    }
+    *out = lks_tensor_wrap(dtype, shape, data, release, owner);
+    return *out != NULL ? LKS_OK : LKS_E_NOMEM;
+}
+
 lks_status lks__idx_read(lks_reader *r, lks_tensor **out)
 {
     lks_dtype dtype;
@@ -45,21 +73,13 @@ lks_status lks__idx_read(lks_reader *r, lks_tensor **out)
     char text[LKS_SHAPE_TEXT];
     size_t bytes;
     lks_tensor *t;
-    lks_status status;
 
     LKS_TRY(read_header(r, &dtype, &shape));
     LKS_TRY(lks__shape_check(&shape));
     if (!lks__mul_size((size_t)lks_shape_size(&shape), lks_dtype_size(dtype), &bytes) || bytes > r->left)
         return lks__fail(LKS_E_FORMAT, "the header says %s %s, more than the file holds", lks__shape_text(&shape, text),
                          lks_dtype_name(dtype));
-    t = lks_tensor_create(dtype, shape);
-    if (t == NULL) return LKS_E_NOMEM;
-    status = lks__read_exact(r, lks_tensor_data(t), bytes, "the data");
-    if (status == LKS_OK) status = lks__read_end(r);
-    if (status != LKS_OK) {
-        lks_tensor_release(t);
-        return status;
-    }
+    LKS_TRY(read_data(r, dtype, shape, bytes, &t));
     if (lks__host_is_little()) lks__swap_bytes(lks_tensor_data(t), (size_t)lks_tensor_size(t), lks_dtype_size(dtype));
     *out = t;
     return LKS_OK;

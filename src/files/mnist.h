@@ -13,6 +13,7 @@ enum { LKS_SOURCE_TEXT = 512 };
 typedef struct lks_mnist_file {
     const char *name;   /* "train-images-idx3-ubyte" */
     const char *sha256; /* of the IDX bytes */
+    uint32_t crc32;     /* of the same */
     int64_t count;
     bool images;
 } lks_mnist_file;
@@ -26,6 +27,12 @@ void lks__mnist_release(lks_mnist_set *s);
 
 /* The bytes are the official file's. */
 bool lks__mnist_is_official(const lks_mnist_file *f, const lks_tensor *t);
+
+/* The same from a fast checksum, for words about a user's own file: not proof against a forger. */
+bool lks__mnist_looks_official(const lks_mnist_file *f, const lks_tensor *t);
+/* The file at `path` is the one, unchanged, that lks__mnist_note_checked saw. Failing to note it is no error. */
+bool lks__mnist_was_checked(const char *path, const lks_mnist_file *f);
+void lks__mnist_note_checked(const char *path, const lks_mnist_file *f);
 
 /* "FOLDER/NAME"; freed with lks__free. */
 lks_status lks__mnist_path(const char *folder, const char *name, char **out);

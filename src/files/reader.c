@@ -52,6 +52,28 @@ lks_status lks__reader_memory(const void *data, size_t n, lks_reader **out)
     return LKS_OK;
 }
 
+lks_status lks__reader_owned(char *data, size_t n, lks_reader **out)
+{
+    lks_status status = lks__reader_memory(data, n, out);
+
+    if (status != LKS_OK) lks__free(data);
+    else ((memory_reader *)*out)->owned = data;
+    return status;
+}
+
+bool lks__reader_take(lks_reader *r, size_t n, void **data, void **owner)
+{
+    memory_reader *m = (memory_reader *)r;
+
+    if (r->read != memory_read || m->owned == NULL || r->n_pushed > 0 || m->size - m->at != n) return false;
+    *data = m->owned + m->at;
+    *owner = m->owned;
+    m->owned = NULL;
+    m->at = m->size;
+    r->left = 0;
+    return true;
+}
+
 static lks_status fd_read(int fd, void *buffer, size_t n, size_t *got)
 {
     *got = 0;
@@ -141,9 +163,7 @@ lks_status lks__reader_file(const char *path, lks_reader **out)
     if (!S_ISREG(info.st_mode)) {
         status = slurp(fd, 4096, UINT64_MAX, &data, &n);
         close(fd);
-        if (status == LKS_OK) status = lks__reader_memory(data, n, out);
-        if (status == LKS_OK) ((memory_reader *)*out)->owned = data;
-        return status;
+        return status == LKS_OK ? lks__reader_owned(data, n, out) : status;
     }
     f = lks__calloc(1, sizeof *f);
     if (f == NULL) {

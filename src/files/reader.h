@@ -6,6 +6,8 @@
 #ifndef LKS_FILES_READER_H
 #define LKS_FILES_READER_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
 typedef struct lks_reader lks_reader;
@@ -23,6 +25,10 @@ enum { LKS_DEFLATE_RATIO = 1032 };
 
 lks_status lks__reader_file(const char *path, lks_reader **out);
 lks_status lks__reader_memory(const void *data, size_t n, lks_reader **out); /* data must outlive the reader */
+lks_status lks__reader_owned(char *data, size_t n,
+                             lks_reader **out); /* steals data, from lks__malloc, also on failure */
+/* The n bytes to come are all that is left of memory that the reader owns: *data, good until lks__free(*owner). False otherwise. */
+bool lks__reader_take(lks_reader *r, size_t n, void **data, void **owner);
 /* Steals `base`: the same bytes, decompressed if they start as gzip does (several members are one stream). */
 lks_status lks__reader_maybe_gzip(lks_reader *base, lks_reader **out);
 void lks__reader_close(lks_reader *r); /* NULL is fine */
