@@ -94,6 +94,53 @@ static void compare(const program *p, const lks_op *op, const lks_op_case *k, lk
     evaluation_free(&want);
 }
 
+/* Normalisation by the batch's own statistics and a capped relu, as gradients see them: phases, values made again in later
+ * ones, sums taken as a program goes, merged steps. Inputs: rows, a factor and an offset for each channel. */
+static void build_normalised(program *p, const lks_op_case *k)
+{
+    const uint32_t all_but_last = (1u << (k->in[0].shape.rank - 1)) - 1u;
+    lks_node in[3], d[3], mean, deviation, variance, y, capped;
+
+    memset(p, 0, sizeof *p);
+    assert_int_equal(lks__trace_init(&p->trace, true, 1), LKS_OK);
+    for (int i = 0; i < 3; i++) {
+        in[i] = lks__graph_input(p->trace.graph, k->in[i]);
+        p->data[i] = random_data(k, i);
+    }
+    mean = lks_ops_multiply(lks__graph_batch_sum(in[0], all_but_last, false), lks_ops_number(in[0], 0.01));
+    deviation = lks_ops_subtract(in[0], mean);
+    variance = lks__graph_batch_sum(lks_ops_square(deviation), all_but_last, false);
+    y = lks_ops_add(lks_ops_multiply(deviation, lks_ops_multiply(lks_ops_rsqrt(variance), in[1])), in[2]);
+    capped = lks_ops_where(lks_ops_greater_equal(y, lks_ops_number(y, 0.25)), lks_ops_number(y, 0.25), lks_ops_relu(y));
+    p->fetch[p->n++] = capped;
+    assert_int_equal(lks__graph_gradients(lks_ops_sum(lks_ops_square(capped), 0, NULL, 0), 3, in, d), LKS_OK);
+    for (int i = 0; i < 3; i++) p->fetch[p->n++] = d[i];
+}
+
+static const lks_op_case normalised[] = {
+    { .name = "a vector", .n_in = 3, .in = { LKS_ROW(3, 6, 5, 8), LKS_SHARED(1, 8), LKS_SHARED(1, 8) } },
+    { .name = "odd", .n_in = 3, .in = { LKS_ROW(3, 7, 9, 13), LKS_SHARED(1, 13), LKS_SHARED(1, 13) } },
+    { .name = "few", .n_in = 3, .in = { LKS_ROW(3, 5, 5, 3), LKS_SHARED(1, 3), LKS_SHARED(1, 3) } },
+    { .name = "a block", .n_in = 3, .in = { LKS_ROW(2, 3, 512), LKS_SHARED(1, 512), LKS_SHARED(1, 512) } },
+    { .name = "beyond", .n_in = 3, .in = { LKS_ROW(3, 3, 2, 576), LKS_SHARED(1, 576), LKS_SHARED(1, 576) } },
+    { .name = NULL },
+};
+
+static void normalised_rows_have_the_same_bits_in_the_executor(void **state)
+{
+    (void)state;
+    for (int isa = 0; isa < LKS_ISA_COUNT; isa++) {
+        if (!lks__isa_available((lks_isa)isa)) continue;
+        for (const lks_op_case *k = normalised; k->name != NULL; k++) {
+            program p;
+            build_normalised(&p, k);
+            compare(&p, &lks__op_batch_sum, k, (lks_isa)isa);
+            for (int i = 0; i < k->n_in; i++) free(p.data[i]);
+            lks__trace_free(&p.trace);
+        }
+    }
+}
+
 static void every_op_has_the_same_bits_in_the_executor(void **state)
 {
     static const char *const slices[] = { "1", "3" };
@@ -121,6 +168,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_op_has_the_same_bits_in_the_executor),
+        cmocka_unit_test(normalised_rows_have_the_same_bits_in_the_executor),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

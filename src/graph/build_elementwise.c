@@ -4,13 +4,43 @@
  */
 #include "graph/build.h"
 
+/* The same of the same among the last few nodes: the gradient of x x asks for d x twice. */
+static lks_node made_just_now(const lks_op *op, const lks_node *in)
+{
+    const lks_graph *g = in[0].graph;
+    int64_t last = (int64_t)g->n_nodes - 1;
+
+    if (in[0].graph != in[1].graph || !lks__node_ok(in[0]) || !lks__node_ok(in[1])) return lks__no_node;
+    for (int64_t id = last; id >= 0 && id > last - 8; id--)
+        if (g->nodes[id]->op == op && g->nodes[id]->in[0] == in[0].id && g->nodes[id]->in[1] == in[1].id)
+            return (lks_node){ in[0].graph, id };
+    return lks__no_node;
+}
+
 static lks_node binary(const lks_op *op, lks_node a, lks_node b, bool keep_bool)
 {
-    lks_node in[2] = { a, b };
+    lks_node in[2] = { a, b }, former;
 
     if (!lks__build_usable(2, in)) return lks__build_refuse(op, 2, in);
     lks__build_pair(&in[0], &in[1], keep_bool);
-    return lks__node_create(a.graph, op, NULL, 2, in);
+    former = made_just_now(op, in);
+    return lks__node_ok(former) ? former : lks__node_create(a.graph, op, NULL, 2, in);
+}
+
+/* What x repeats, where the other operand alone makes the result as large: an operand need not be repeated first. */
+static lks_node unrepeated(lks_node x, lks_node other)
+{
+    lks_node both[2] = { x, other };
+    const lks_graph_node *n;
+    const lks_type *t;
+
+    if (!lks__build_usable(2, both) || x.graph != other.graph) return x;
+    n = lks__node_at(x);
+    t = lks__node_type(other);
+    if (n->op != &lks__op_broadcast || t->batched != n->type.batched || t->dtype != n->type.dtype ||
+        !lks_shape_equal(&t->shape, &n->type.shape) || lks__node_at(other)->op == &lks__op_broadcast)
+        return x;
+    return (lks_node){ x.graph, n->in[0] };
 }
 
 /* For ops that know float32 alone. */
@@ -48,7 +78,9 @@ lks_node lks_ops_add(lks_node a, lks_node b)
 {
     if (neutral(a, b, 0.0f)) return lks__build_float(a);
     if (neutral(b, a, 0.0f)) return lks__build_float(b);
-    return binary(&lks__op_add, a, b, false);
+    if (a.id == b.id && a.graph == b.graph && lks__build_usable(1, &a) && lks__node_type(a)->dtype == LKS_FLOAT32)
+        return lks_ops_multiply(a, lks_ops_number(a, 2.0));
+    return binary(&lks__op_add, unrepeated(a, b), unrepeated(b, a), false);
 }
 
 lks_node lks_ops_subtract(lks_node a, lks_node b)
@@ -60,7 +92,7 @@ lks_node lks_ops_multiply(lks_node a, lks_node b)
 {
     if (neutral(a, b, 1.0f)) return lks__build_float(a);
     if (neutral(b, a, 1.0f)) return lks__build_float(b);
-    return binary(&lks__op_multiply, a, b, false);
+    return binary(&lks__op_multiply, unrepeated(a, b), unrepeated(b, a), false);
 }
 
 lks_node lks_ops_divide(lks_node a, lks_node b)

@@ -1,11 +1,49 @@
 /* build_reduce.c - sums, means, maxima, softmax. Reducing the batch axis gives a shared value over the whole global batch. */
 #include "graph/build.h"
 
+/* The same sum asked for before. */
+static lks_node former_sum(lks_node x, const lks_batch_attrs *attrs)
+{
+    for (int64_t id = (int64_t)x.graph->n_nodes - 1; id > x.id; id--) {
+        const lks_graph_node *n = x.graph->nodes[id];
+        const lks_batch_attrs *have = n->attrs;
+        if (n->op == &lks__op_batch_sum && n->in[0] == x.id && have->axes == attrs->axes && have->local == attrs->local)
+            return (lks_node){ x.graph, id };
+    }
+    return lks__no_node;
+}
+
+/* Is v one number for all that is summed of a row x? It multiplies the sum as well, then. */
+static bool same_for_all(lks_node v, const lks_type *x, uint32_t axes)
+{
+    const lks_type *t = lks__node_type(v);
+    int64_t last = x->shape.rank - 1;
+
+    if (t->batched || t->shape.rank > 1) return false;
+    return t->shape.rank == 0 ||
+           (last >= 0 && (axes >> last & 1) == 0 && axes == (1u << last) - 1u && t->shape.dim[0] == x->shape.dim[last]);
+}
+
+/* Factors that all terms share are taken out of the sum: gradients of normalised values are full of them, and the terms need
+ * not be computed then. */
 lks_node lks__graph_batch_sum(lks_node x, uint32_t axes, bool local)
 {
     lks_batch_attrs attrs = { .axes = axes, .local = local };
+    const lks_graph_node *n;
+    lks_node former, in[2];
 
-    return lks__graph_unary(&lks__op_batch_sum, &attrs, lks__build_float(x));
+    x = lks__build_float(x);
+    if (!lks__build_usable(1, &x)) return lks__graph_unary(&lks__op_batch_sum, &attrs, x);
+    n = lks__node_at(x);
+    for (int k = 0; k < 2 && k < n->n_in; k++) in[k] = (lks_node){ x.graph, n->in[k] };
+    if (n->op == &lks__op_negative && n->type.batched)
+        return lks_ops_negative(lks__graph_batch_sum(in[0], axes, local));
+    for (int k = 0; k < 2 && n->op == &lks__op_multiply && n->type.batched; k++)
+        if (lks_shape_equal(&n->in_type[k]->shape, &n->type.shape) && n->in_type[k]->batched &&
+            same_for_all(in[1 - k], &n->type, axes))
+            return lks_ops_multiply(lks__graph_batch_sum(in[k], axes, local), in[1 - k]);
+    former = former_sum(x, &attrs);
+    return lks__node_ok(former) ? former : lks__graph_unary(&lks__op_batch_sum, &attrs, x);
 }
 
 lks_node lks__graph_batch_max(lks_node x, uint32_t axes)

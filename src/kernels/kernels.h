@@ -42,6 +42,8 @@ typedef struct lks_kernel_set {
     const lks_ew_fn *elementwise;
     /* acc[i] += x[i]; and max; and whether all are finite */
     void (*add)(float *acc, const float *x, int64_t n);
+    /* acc[i] += x[r * n + i], r going through the rows in order */
+    void (*add_rows)(float *acc, const float *x, int64_t rows, int64_t n);
     int (*all_finite)(const float *x, int64_t n);
     /* n rounds of multiply-adds in registers; returns the operations done. For measuring the machine's peak. */
     double (*fma_burst)(int64_t n);

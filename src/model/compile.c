@@ -132,7 +132,7 @@ static lks_status add_loss(lks_compiled *c, size_t output, const char *name)
 
 /* `text` is one piece for every output, or as many as there are outputs, separated by ';'; `add` gets each. */
 static lks_status for_each_output(const lks_model *m, lks_compiled *c, const char *option, const char *text,
-    lks_status (*add)(lks_compiled *c, size_t output, const char *piece))
+                                  lks_status (*add)(lks_compiled *c, size_t output, const char *piece))
 {
     const char *rest = text;
     size_t pieces = 1;
@@ -140,8 +140,9 @@ static lks_status for_each_output(const lks_model *m, lks_compiled *c, const cha
     if (text == NULL) return LKS_OK;
     for (const char *p = text; *p != '\0'; p++) pieces += *p == ';';
     if (pieces != 1 && pieces != m->n_outputs)
-        return lks__fail(LKS_E_ARG, "%s \"%s\" has %zu parts for %zu output%s: say one for each, separated by ';', or one for all",
-            option, text, pieces, m->n_outputs, m->n_outputs == 1 ? "" : "s");
+        return lks__fail(LKS_E_ARG,
+                         "%s \"%s\" has %zu parts for %zu output%s: say one for each, separated by ';', or one for all",
+                         option, text, pieces, m->n_outputs, m->n_outputs == 1 ? "" : "s");
     for (size_t i = 0; i < m->n_outputs; i++) {
         char *piece = NULL;
         lks_status status;

@@ -75,8 +75,8 @@ static void run_instr(lks_executable *exe, cpu_lane *lane, const cpu_instr *inst
     for (int k = 0; k < instr->n_in; k++) lane->in[k] = lks__cpu_address(exe, lane, instr->in[k], first);
     for (int k = 0; k < instr->n_out; k++) lane->out[k] = output(exe, lane, instr->out[k], first);
     if (instr->program != NULL) {
-        lks__ew_program_run(instr->program, exe->kernels->elementwise, lane->in, lane->out, 0,
-                            n * lks__type_size(instr->out_type), lane->scratch);
+        lks__ew_program_run(instr->program, exe->kernels, lane->in, lane->out, 0, n * lks__type_size(instr->out_type),
+                            lane->scratch);
         return;
     }
     const lks_after after = { instr->bias > 0 ? lane->in[instr->bias] : NULL, instr->relu,
@@ -168,8 +168,7 @@ static void run_split(void *user, int task)
 
     for (int k = 0; k < w->instr->n_in; k++) lane->in[k] = lks__cpu_shared_address(exe, w->instr->in[k], 0);
     for (int k = 0; k < w->instr->n_out; k++) lane->out[k] = lks__cpu_shared_address(exe, w->instr->out[k], 0);
-    lks__ew_program_run(w->instr->program, exe->kernels->elementwise, lane->in, lane->out, begin, end < n ? end : n,
-                        lane->scratch);
+    lks__ew_program_run(w->instr->program, exe->kernels, lane->in, lane->out, begin, end < n ? end : n, lane->scratch);
 }
 
 static void run_replica_mean(lks_executable *exe, const cpu_instr *instr)
@@ -193,8 +192,7 @@ static void run_shared(lks_executable *exe, const cpu_instr *instr, int replica)
     for (int k = 0; k < instr->n_in; k++) lane->in[k] = lks__cpu_shared_address(exe, instr->in[k], replica);
     for (int k = 0; k < instr->n_out; k++) lane->out[k] = lks__cpu_shared_address(exe, instr->out[k], replica);
     if (instr->program != NULL) {
-        lks__ew_program_run(instr->program, exe->kernels->elementwise, lane->in, lane->out, 0, instr->elements,
-                            lane->scratch);
+        lks__ew_program_run(instr->program, exe->kernels, lane->in, lane->out, 0, instr->elements, lane->scratch);
         return;
     }
     const lks_op_call call = { instr->attrs, instr->n_args, instr->in_type, instr->out_type, lane->in,

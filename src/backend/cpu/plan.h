@@ -181,12 +181,15 @@ lks_status lks__cpu_plan_lanes(lks_executable *exe);
 int lks__cpu_default_shards(const lks_executable *exe);
 lks_status lks__cpu_plan_assign(lks_executable *exe);
 
-/* program.c: a fused group. Members are graph ids in order; outputs are those that somebody outside reads. */
+/* program.c: a fused group. Members are graph ids in order; outputs are those that somebody outside reads; sums are batch_sum
+ * nodes over members or over whole operands of them. */
 lks_status lks__ew_program_create(lks_executable *exe, size_t n, const int64_t *members, size_t n_out,
-                                  const int64_t *outs, cpu_instr *instr);
+                                  const int64_t *outs, size_t n_sums, const int64_t *sums, cpu_instr *instr);
 bool lks__ew_fusible(const lks_graph *g, int64_t id);
+/* A batch_sum whose input's rows are positions of channels: what a program can sum as it goes. */
+bool lks__ew_summable(const lks_graph *g, int64_t id);
 /* Elements [begin, end) of the iteration space of n rows. in/out: bases of the instruction's values. */
-void lks__ew_program_run(const ew_program *p, const lks_ew_fn *table, const void *const *in, void *const *out,
+void lks__ew_program_run(const ew_program *p, const lks_kernel_set *kernels, const void *const *in, void *const *out,
                          int64_t begin, int64_t end, void *scratch);
 /* Output k is the memory of one of the inputs: write it only after all reads of a block. */
 void lks__ew_program_in_place(ew_program *p, int out);

@@ -10,12 +10,14 @@
 #include "base/alloc.h"
 #include "plan.h"
 
-enum { MAX_MEMBERS = 48, MAX_GROUP_INPUTS = 24 };
+enum { MAX_MEMBERS = 48, MAX_GROUP_INPUTS = 24, MAX_SUMS = 4 };
 
 typedef struct unit {
     int64_t position;
     int64_t *members;
     size_t n, capacity;
+    int64_t sums[MAX_SUMS]; /* of a group: batch_sum nodes that it computes as it goes */
+    size_t n_sums;
     bool group, open, dead;
 } unit;
 
@@ -203,7 +205,7 @@ static lks_status emit(fuser *f, size_t u, const bool *kept, cpu_list *list)
     if (x->group) {
         for (size_t m = 0; m < x->n; m++)
             if (escapes(f, kept, x->members[m], u)) outs[n_out++] = x->members[m];
-        LKS_TRY(lks__ew_program_create(f->exe, x->n, x->members, n_out, outs, &instr));
+        LKS_TRY(lks__ew_program_create(f->exe, x->n, x->members, n_out, outs, x->n_sums, x->sums, &instr));
     } else {
         LKS_TRY(single_instr(f->exe, x->members[0], &instr));
     }
@@ -213,6 +215,49 @@ static lks_status emit(fuser *f, size_t u, const bool *kept, cpu_list *list)
     LKS_TRY(lks__grow(&list->instrs, &list->capacity, list->n + 1, sizeof *list->instrs));
     list->instrs[list->n++] = instr;
     return LKS_OK;
+}
+
+/* What a kernel may do behind its own work (plan_after.c) is worth more than a sum. */
+static bool may_join_a_kernel(const fuser *f, const unit *x)
+{
+    const lks_op *first = at(f, x->members[0])->op, *last = at(f, x->members[x->n - 1])->op;
+
+    if (x->n == 1) return first == &lks__op_add || first == &lks__op_relu || first == &lks__op_relu_grad;
+    return x->n == 2 && last == &lks__op_relu;
+}
+
+/* Does the group hold the value, or read it whole? */
+static bool meets(const fuser *f, const unit *x, int64_t root, const lks_type *type)
+{
+    if (!x->group || x->dead || x->n_sums == MAX_SUMS || may_join_a_kernel(f, x) ||
+        !same_space(&at(f, x->members[0])->type, type)) return false;
+    for (size_t m = 0; m < x->n; m++) {
+        const lks_graph_node *n = at(f, x->members[m]);
+        if (x->members[m] == root) return true;
+        for (int k = 0; k < n->n_in; k++)
+            if (f->exe->values[n->in[k]].root == root && n->in_type[k]->dtype == LKS_FLOAT32 &&
+                same_space(n->in_type[k], type))
+                return true;
+    }
+    return false;
+}
+
+/* Sums over the batch go to the groups that have their terms in registers: nobody in this phase reads a sum. */
+static void attach_sums(fuser *f)
+{
+    for (size_t u = 0; u < f->n; u++) {
+        int64_t id = f->units[u].group ? -1 : f->units[u].members[0], root;
+        if (id < 0 || !lks__ew_summable(f->exe->graph, id)) continue;
+        root = f->exe->values[at(f, id)->in[0]].root;
+        for (size_t g = 0; g < f->n; g++) {
+            unit *x = &f->units[g];
+            if (!meets(f, x, root, at(f, id)->in_type[0])) continue;
+            x->sums[x->n_sums++] = id;
+            f->unit_of[id] = (int64_t)g;
+            f->units[u].dead = true;
+            break;
+        }
+    }
 }
 
 /* One list: the needed nodes with a kernel whose time `when` is and that are batched work (or shared work). */
@@ -228,6 +273,7 @@ static lks_status build_list(fuser *f, int when, bool batched_work, const bool *
         if ((n->type.batched || accumulator) != batched_work) continue;
         LKS_TRY(place(f, (int64_t)id));
     }
+    if (batched_work) attach_sums(f);
     /* numbers in unit_of stay valid for escapes(): sort an index instead of the units */
     unit *sorted = f->n ? lks__memdup(f->units, f->n * sizeof *sorted) : NULL;
     if (f->n > 0 && sorted == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a plan");

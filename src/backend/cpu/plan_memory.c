@@ -118,16 +118,18 @@ static void place_accumulators(lks_executable *exe)
         for (int pass = 0; pass < 2; pass++)
             for (size_t i = 0; i < phase->list.n; i++) {
                 const cpu_instr *instr = &phase->list.instrs[i];
-                const lks_graph_node *n = lks__graph_at(exe->graph, instr->out[0]);
-                cpu_value *v = &exe->values[instr->out[0]];
-                if (instr->program != NULL || !lks__cpu_accumulates(n)) continue;
-                if (((n->op->flags & LKS_OP_BATCH_MAX) != 0) != (pass == 1)) continue;
-                if (v->wide) {
-                    exe->wide_floats += (lks__type_size(&n->type) + 15) & ~(int64_t)15;
-                    continue;
+                for (int k = 0; k < instr->n_out; k++) {
+                    const lks_graph_node *n = lks__graph_at(exe->graph, instr->out[k]);
+                    int64_t floats = (lks__type_size(&n->type) + 15) & ~(int64_t)15;
+                    cpu_value *v = &exe->values[instr->out[k]];
+                    if (!lks__cpu_accumulates(n) || ((n->op->flags & LKS_OP_BATCH_MAX) != 0) != (pass == 1)) continue;
+                    if (v->wide) {
+                        exe->wide_floats += floats;
+                        continue;
+                    }
+                    v->index = (pass == 1 ? at[0] : 0) + at[pass];
+                    at[pass] += floats;
                 }
-                v->index = (pass == 1 ? at[0] : 0) + at[pass];
-                at[pass] += (lks__type_size(&n->type) + 15) & ~(int64_t)15;
             }
         phase->sum_floats = at[0];
         phase->max_floats = at[1];

@@ -4,6 +4,8 @@
  * each output would all be stored; here only the convolution's output is, and later phases read that. A value computed
  * twice is the same sequence of operations both times: bits cannot change.
  *
+ * Wide phases (wide.c) hold nothing but wide nodes: these read what is kept.
+ *
  * The graph belongs to the trace, so a copy of its nodes is rewritten: before each node that reads such a value stand copies
  * of what makes it, one copy a phase.
  */
@@ -103,7 +105,7 @@ static void find_lives(rewriter *r)
         if (!r->exe->values[id].needed || !(n->type.batched || lks__cpu_accumulates(n))) continue;
         for (int k = 0; k < n->n_in; k++) {
             int64_t in = n->in[k];
-            int64_t leaf = !from_one(r, in) ? in : r->chains[in].n_leaves == 1 ? r->chains[in].leaves[0] : -1;
+            int64_t leaf = r->exe->values[id].wide || !from_one(r, in) ? in : r->chains[in].n_leaves == 1 ? r->chains[in].leaves[0] : -1;
             if (leaf >= 0 && r->kept_until[leaf] < when) r->kept_until[leaf] = when;
         }
     }
@@ -175,7 +177,7 @@ static lks_status rewrite(rewriter *r)
 
     for (size_t id = 0; id < r->old->n_nodes; id++) {
         const lks_graph_node *n = at(r, (int64_t)id);
-        bool reads_rows = n->type.batched || lks__cpu_accumulates(n);
+        bool reads_rows = (n->type.batched || lks__cpu_accumulates(n)) && !r->exe->values[id].wide;
         int phase = phase_of(r, (int64_t)id);
         in = n->n_in <= 8 ? few : lks__arena_calloc(&r->exe->arena, (size_t)n->n_in * sizeof *in);
         if (in == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a plan");

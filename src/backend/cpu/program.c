@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "ops/reduce.h"
 
 static bool is_word(lks_dtype d)
 {
@@ -52,6 +53,17 @@ bool lks__ew_fusible(const lks_graph *g, int64_t id)
     return code_of(n) != LKS_EW_NONE;
 }
 
+/* Few channels are better summed by the op's own kernel, several examples side by side. */
+bool lks__ew_summable(const lks_graph *g, int64_t id)
+{
+    const lks_graph_node *n = lks__graph_at(g, id);
+    lks_walk w;
+
+    if (n->op != &lks__op_batch_sum || !n->in_type[0]->batched) return false;
+    w = lks__reduce_walk(&n->in_type[0]->shape, ((const lks_batch_attrs *)n->attrs)->axes);
+    return w.n == 2 && w.reduced[0] && w.dim[1] >= 8;
+}
+
 /* ---- building ---- */
 
 typedef struct builder {
@@ -60,7 +72,7 @@ typedef struct builder {
     const lks_type *space;
     size_t n;
     const int64_t *members, *outs;
-    size_t n_out;
+    size_t n_out, n_sums;
     int *reg_of; /* member number -> register */
     int64_t inputs[EW_MAX_INPUTS];
     int input_reg[EW_MAX_INPUTS];
@@ -199,6 +211,21 @@ static lks_status add_step(builder *b, size_t m)
     return LKS_OK;
 }
 
+static lks_status add_sum(builder *b, int64_t id)
+{
+    ew_program *p = b->p;
+    const lks_graph_node *n = lks__graph_at(b->exe->graph, id);
+    int reg = operand(b, n->in[0]);
+
+    if (reg < 0) return lks__fail(LKS_E_LIMIT, "a fused group reads more than %d values", EW_MAX_INPUTS);
+    p->sums[p->n_sums] = (ew_sum){ .reg = reg,
+                                   .output = p->n_outputs + p->n_sums,
+                                   .channels = lks__type_size(&n->type),
+                                   .row = lks__type_size(b->space) };
+    p->n_sums++;
+    return LKS_OK;
+}
+
 /* Buffers of results are reused after their last reader; buffers of loads stay (constants live through the run). */
 static void reuse_buffers(ew_program *p)
 {
@@ -207,6 +234,7 @@ static void reuse_buffers(ew_program *p)
     for (int r = 0; r < p->n_registers; r++) last[r] = -1;
     for (int i = 0; i < p->n_steps; i++) last[p->steps[i].a] = last[p->steps[i].b] = last[p->steps[i].c] = i;
     for (int i = 0; i < p->n_stores; i++) last[p->stores[i].reg] = p->n_steps;
+    for (int i = 0; i < p->n_sums; i++) last[p->sums[i].reg] = p->n_steps;
     for (int i = 0; i < p->n_loads; i++)
         if (p->registers[p->loads[i].reg].place == EW_BUFFER) p->registers[p->loads[i].reg].number = n++;
     for (int i = 0; i < p->n_steps; i++) {
@@ -229,17 +257,18 @@ static bool allocate(builder *b, cpu_instr *instr)
     p->loads = lks__arena_calloc(a, EW_MAX_INPUTS * sizeof *p->loads);
     p->steps = lks__arena_calloc(a, b->n * sizeof *p->steps);
     p->stores = lks__arena_calloc(a, (b->n_out + 1) * sizeof *p->stores);
+    p->sums = lks__arena_calloc(a, (b->n_sums + 1) * sizeof *p->sums);
     p->registers = lks__arena_calloc(a, (EW_MAX_INPUTS + b->n) * sizeof *p->registers);
     p->output_bytes = lks__arena_calloc(a, b->n_out + 1);
-    instr->out = lks__arena_calloc(a, (b->n_out + 1) * sizeof *instr->out);
+    instr->out = lks__arena_calloc(a, (b->n_out + b->n_sums + 1) * sizeof *instr->out);
     p->block = LKS_EW_BLOCK;
     p->period = 1;
     p->n_outputs = (int)b->n_out;
     instr->program = b->p = p;
-    return p->loads && p->steps && p->stores && p->registers && p->output_bytes && instr->out;
+    return p->loads && p->steps && p->stores && p->sums && p->registers && p->output_bytes && instr->out;
 }
 
-static lks_status finish(builder *b, cpu_instr *instr)
+static lks_status finish(builder *b, const int64_t *sums, cpu_instr *instr)
 {
     ew_program *p = b->p;
     const lks_graph *g = b->exe->graph;
@@ -256,20 +285,25 @@ static lks_status finish(builder *b, cpu_instr *instr)
         instr->out[i] = b->outs[i];
         p->output_bytes[i] = is_small(lks__graph_at(g, b->outs[i])->type.dtype);
     }
+    for (int i = 0; i < p->n_sums; i++) instr->out[p->sums[i].output] = sums[i];
     instr->n_in = p->n_inputs;
-    instr->n_out = p->n_outputs;
+    instr->n_out = p->n_outputs + p->n_sums;
     instr->name = "elementwise";
     instr->out_type = b->space;
     instr->scratch = (size_t)(p->n_buffers + 1) * LKS_EW_BLOCK * 4;
+    for (int i = 0; i < p->n_sums; i++) {
+        p->sums[i].offset = instr->scratch / 4;
+        instr->scratch += (size_t)p->sums[i].channels * 4;
+    }
     instr->elements = b->space->batched ? 0 : lks__type_size(b->space);
-    instr->flop = (double)lks__type_size(b->space) * (double)b->n;
+    instr->flop = (double)lks__type_size(b->space) * (double)(b->n + b->n_sums);
     return LKS_OK;
 }
 
 lks_status lks__ew_program_create(lks_executable *exe, size_t n, const int64_t *members, size_t n_out,
-                                  const int64_t *outs, cpu_instr *instr)
+                                  const int64_t *outs, size_t n_sums, const int64_t *sums, cpu_instr *instr)
 {
-    builder b = { .exe = exe, .n = n, .members = members, .n_out = n_out, .outs = outs };
+    builder b = { .exe = exe, .n = n, .members = members, .n_out = n_out, .outs = outs, .n_sums = n_sums };
     lks_status status = LKS_OK;
 
     b.space = &lks__graph_at(exe->graph, members[n - 1])->type;
@@ -279,7 +313,8 @@ lks_status lks__ew_program_create(lks_executable *exe, size_t n, const int64_t *
         return lks__fail(LKS_E_NOMEM, "no memory for a plan");
     }
     for (size_t m = 0; m < n && status == LKS_OK; m++) status = add_step(&b, m);
-    if (status == LKS_OK) status = finish(&b, instr);
+    for (size_t i = 0; i < n_sums && status == LKS_OK; i++) status = add_sum(&b, sums[i]);
+    if (status == LKS_OK) status = finish(&b, sums, instr);
     lks__free(b.reg_of);
     return status;
 }

@@ -43,11 +43,18 @@ typedef struct ew_store { /* a result kept in a buffer until the end of the bloc
     bool bytes;
 } ew_store;
 
+typedef struct ew_sum { /* a batch_sum over all but the channels of a row, of whole examples; order: op_batch_sum.c */
+    int reg, output;
+    int64_t channels, row; /* elements of a position, and of an example */
+    size_t offset;         /* of one example's sum, in floats of scratch */
+} ew_sum;
+
 struct ew_program {
-    int n_loads, n_steps, n_stores, n_registers, n_buffers;
+    int n_loads, n_steps, n_stores, n_sums, n_registers, n_buffers;
     ew_load *loads;
     ew_step *steps;
     ew_store *stores;
+    ew_sum *sums;
     ew_register *registers;
     bool *input_bytes, *output_bytes; /* 1-byte elements */
     int n_inputs, n_outputs;

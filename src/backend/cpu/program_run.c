@@ -101,10 +101,37 @@ static void store_block(const block_run *r, int n)
     }
 }
 
-void lks__ew_program_run(const ew_program *p, const lks_ew_fn *table, const void *const *in, void *const *out,
+/* An example's own sum starts at 0 and goes to the running one when the example is complete. */
+static void sum_block(const block_run *r, const ew_sum *s, const lks_kernel_set *kernels, int64_t n)
+{
+    float *one = (float *)r->buffers + s->offset;
+    const float *x = place_of(r, s->reg);
+    int64_t at = r->begin % s->row;
+
+    while (n > 0) {
+        int64_t left = s->row - at < n ? s->row - at : n, channel = at % s->channels, take;
+        if (at == 0) memset(one, 0, (size_t)s->channels * sizeof *one);
+        if (channel == 0 && left >= s->channels) {
+            take = left / s->channels * s->channels;
+            kernels->add_rows(one, x, take / s->channels, s->channels);
+        } else {
+            take = s->channels - channel < left ? s->channels - channel : left;
+            kernels->add(one + channel, x, take);
+        }
+        x += take;
+        n -= take;
+        at += take;
+        if (at < s->row) continue;
+        kernels->add(r->out[s->output], one, s->channels);
+        at = 0;
+    }
+}
+
+void lks__ew_program_run(const ew_program *p, const lks_kernel_set *kernels, const void *const *in, void *const *out,
                          int64_t begin, int64_t end, void *scratch)
 {
     block_run r = { p, in, out, scratch, begin };
+    const lks_ew_fn *table = kernels->elementwise;
 
     if (begin >= end) return;
     for (int i = 0; i < p->n_loads; i++)
@@ -117,5 +144,6 @@ void lks__ew_program_run(const ew_program *p, const lks_ew_fn *table, const void
             table[s->code](n, place_of(&r, s->dst), place_of(&r, s->a), place_of(&r, s->b), place_of(&r, s->c));
         }
         store_block(&r, n);
+        for (int i = 0; i < p->n_sums; i++) sum_block(&r, &p->sums[i], kernels, n);
     }
 }

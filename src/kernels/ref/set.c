@@ -7,6 +7,11 @@ static void add(float *acc, const float *x, int64_t n)
     for (int64_t i = 0; i < n; i++) acc[i] += x[i];
 }
 
+static void add_rows(float *acc, const float *x, int64_t rows, int64_t n)
+{
+    for (int64_t r = 0; r < rows; r++, x += n) add(acc, x, n);
+}
+
 /* x - x is 0 for finite numbers and NaN for all others. */
 static int all_finite(const float *x, int64_t n)
 {
@@ -31,5 +36,6 @@ static double fma_burst(int64_t n)
 const lks_kernel_set lks__kernels_ref = { .isa = LKS_ISA_REF,
                                           .elementwise = lks__ew_ref,
                                           .add = add,
+                                          .add_rows = add_rows,
                                           .all_finite = all_finite,
                                           .fma_burst = fma_burst };

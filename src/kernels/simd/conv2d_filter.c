@@ -31,21 +31,19 @@ TAP(6, 2, 0)
                                                                                        \
         filter_stream(t, &s);                                                          \
     }
-#define STREAMS(stride)                         \
-    STREAM(d, 1, stride, 1, 1, 0, 1, 0)         \
-    STREAM(d, 1, stride, 3, 1, 0, 1, 0)         \
-    STREAM(d, 1, stride, 4, 1, 0, 1, 0)         \
-    STREAM(d, 1, stride, 1, 1, 0, 1, 1)         \
-    STREAM(d, 1, stride, 3, 1, 0, 1, 1)         \
-    STREAM(d, 1, stride, 4, 1, 0, 1, 1)         \
-    STREAM(d, 1, stride, 1, 2, 0, 1, 0)         \
-    STREAM(d, 1, stride, 2, 2, 0, 1, 0)         \
-    STREAM(d_rows, 3, stride, 1, 1, 0, 1, 0)    \
-    STREAM(d_rows, 3, stride, 1, 1, 0, 1, 1)    \
-    STREAM(x_rows, 3, stride, 1, 1, 1, 0, 0)    \
-    STREAM(x_rows, 3, stride, 1, 1, 1, 0, 1)    \
-    STREAM(both_rows, 3, stride, 1, 1, 1, 1, 0) \
-    STREAM(both_rows, 3, stride, 1, 1, 1, 1, 1)
+#define STREAMS(stride)                      \
+    STREAM(d, 1, stride, 1, 1, 0, 1, 0)      \
+    STREAM(d, 1, stride, 3, 1, 0, 1, 0)      \
+    STREAM(d, 1, stride, 4, 1, 0, 1, 0)      \
+    STREAM(d, 1, stride, 1, 1, 0, 1, 1)      \
+    STREAM(d, 1, stride, 3, 1, 0, 1, 1)      \
+    STREAM(d, 1, stride, 4, 1, 0, 1, 1)      \
+    STREAM(d, 1, stride, 1, 2, 0, 1, 0)      \
+    STREAM(d, 1, stride, 2, 2, 0, 1, 0)      \
+    STREAM(d_rows, 3, stride, 1, 1, 0, 1, 0) \
+    STREAM(d_rows, 3, stride, 1, 1, 0, 1, 1) \
+    STREAM(x_rows, 3, stride, 1, 1, 1, 0, 0) \
+    STREAM(x_rows, 3, stride, 1, 1, 1, 0, 1)
 STREAMS(1)
 STREAMS(2)
 
@@ -59,11 +57,10 @@ static const filter_fn stream_d_2[2][3] = { /* [stride - 1][R] */
                                             { NULL, stream_d_1_1_2_0, stream_d_1_2_2_0 },
                                             { NULL, stream_d_2_1_2_0, stream_d_2_2_2_0 }
 };
-/* Three kernel rows at once, [x_vector + 2 * d_vector - 1][stride - 1][partial]. */
-static const filter_fn stream_rows[3][2][2] = {
+/* Three kernel rows at once, [d_vector][stride - 1][partial]. */
+static const filter_fn stream_rows[2][2][2] = {
     { { stream_x_rows_1_1_1_0, stream_x_rows_1_1_1_1 }, { stream_x_rows_2_1_1_0, stream_x_rows_2_1_1_1 } },
-    { { stream_d_rows_1_1_1_0, stream_d_rows_1_1_1_1 }, { stream_d_rows_2_1_1_0, stream_d_rows_2_1_1_1 } },
-    { { stream_both_rows_1_1_1_0, stream_both_rows_1_1_1_1 }, { stream_both_rows_2_1_1_0, stream_both_rows_2_1_1_1 } }
+    { { stream_d_rows_1_1_1_0, stream_d_rows_1_1_1_1 }, { stream_d_rows_2_1_1_0, stream_d_rows_2_1_1_1 } }
 };
 
 typedef struct filter_job {
@@ -148,23 +145,42 @@ static void filter_over_d(filter_job *j)
         }
 }
 
-/* Vectors over the input channels, one output channel at a time (x); or over all channels (both). */
-static void filter_over_x(filter_job *j, int both)
+/* Vectors over the input channels, one output channel at a time. */
+static void filter_over_x(filter_job *j)
 {
-    const int64_t channels = both ? j->groups : j->cin;
-
-    j->t.out_lane = both ? 1 : j->groups * j->cout;
+    j->t.out_lane = j->groups * j->cout;
     for (int64_t kh = 0; kh + 3 <= j->a.kernel[0]; kh += 3)
-        for (int64_t g = 0; g < (both ? 1 : j->groups); g++)
+        for (int64_t g = 0; g < j->groups; g++)
             for (int64_t co = 0; co < j->cout; co++)
-                for (int64_t c = 0; c < channels; c += VF) {
-                    filter_fn fn;
-
-                    j->t.last = channels - c < VF ? channels - c : VF;
-                    fn = stream_rows[both ? 2 : 0][j->a.stride[1] - 1][j->t.last < VF];
-                    if (both) filter_examples(j, fn, kh, 0, c, c, 0);
-                    else filter_examples(j, fn, kh, 0, g * j->cin + c, g * j->cout + co, c);
+                for (int64_t c = 0; c < j->cin; c += VF) {
+                    j->t.last = j->cin - c < VF ? j->cin - c : VF;
+                    filter_examples(j, stream_rows[0][j->a.stride[1] - 1][j->t.last < VF], kh, 0, g * j->cin + c,
+                                    g * j->cout + co, c);
                 }
+}
+
+/* Three rows of three, each channel alone; sums: those of one example, nine vectors for each vector of channels. */
+static void filter_depthwise(filter_job *j, float *sums)
+{
+    const int64_t vectors = (j->groups + VF - 1) / VF;
+    filter_tile *t = &j->t;
+
+    for (int64_t e = 0; e < j->n; e++) {
+        memset(sums, 0, (size_t)(vectors * 9 * VF) * sizeof *sums);
+        t->x = j->x + e * j->a.in[0] * t->x_row;
+        t->d = j->d + e * j->a.out[0] * t->d_row;
+        for (int64_t i = 0; i < j->a.out[0]; i++) {
+            if (j->a.stride[1] == 1) filter_depthwise_row(t, i, j->groups, sums, 1);
+            else filter_depthwise_row(t, i, j->groups, sums, 2);
+        }
+        for (int64_t c = 0; c < j->groups; c += VF)
+            for (int k = 0; k < 9; k++) {
+                const vmask m = vf_first(j->groups - c);
+                float *o = j->out + k * j->groups + c;
+
+                vf_store_m(o, m, vf_add(vf_load_m(o, m), vf_load(sums + (c / VF * 9 + k) * VF)));
+            }
+    }
 }
 
 /* A 1x1 kernel sees one long line of positions. */
@@ -206,6 +222,12 @@ void SIMD(filter_dense)(int64_t n, int64_t positions, int64_t k, int64_t m, bool
     filter_over_d(&j);
 }
 
+/* A row of x, in whole vectors. */
+static size_t filter_zeros(const lks_type *const *in)
+{
+    return (size_t)(in[0]->shape.dim[1] * in[0]->shape.dim[2] + 15) / 16 * 16;
+}
+
 void SIMD(conv2d_filter)(const lks_op_call *call)
 {
     const lks_conv_attrs *a = call->attrs;
@@ -220,7 +242,7 @@ void SIMD(conv2d_filter)(const lks_op_call *call)
                      .out = call->out };
     int rows3;
 
-    memset(call->scratch, 0, SIMD(conv2d_filter_scratch)(a, call->in_type, call->out_type));
+    memset(call->scratch, 0, filter_zeros(call->in_type) * sizeof(float));
     j.t.zeros = call->scratch;
 
     filter_flatten(&j.a);
@@ -234,14 +256,17 @@ void SIMD(conv2d_filter)(const lks_op_call *call)
     j.t.out_col = j.cin * j.t.out_depth;
     j.t.out_row = a->kernel[1] * j.t.out_col;
     j.t.out_lane = 1;
-    if (rows3 && j.groups > 1 && j.cin == 1 && j.cout == 1) filter_over_x(&j, 1);
-    else if (rows3 && j.cout < 4 && j.cin > j.cout) filter_over_x(&j, 0);
+    if (rows3 && a->stride[0] == a->stride[1] && a->dilation[0] == 1 && j.groups > 1 && j.cin == 1 && j.cout == 1)
+        filter_depthwise(&j, (float *)call->scratch + filter_zeros(call->in_type));
+    else if (rows3 && j.cout < 4 && j.cin > j.cout) filter_over_x(&j);
     else filter_over_d(&j);
 }
 
 size_t SIMD(conv2d_filter_scratch)(const void *attrs, const lks_type *const *in, const lks_type *out)
 {
-    (void)attrs;
+    const lks_conv_attrs *a = attrs;
+    const size_t own = a->groups > 1 ? (size_t)(a->groups + VF) * 9 : 0;
+
     (void)out;
-    return (size_t)(in[0]->shape.dim[1] * in[0]->shape.dim[2]) * sizeof(float);
+    return (filter_zeros(in) + own) * sizeof(float);
 }

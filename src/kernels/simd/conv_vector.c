@@ -31,17 +31,21 @@ static void vector_line(conv_kind kind, const conv_tile *tile, int64_t count)
     }
 }
 
-static void depthwise_lines(const conv_job *j, conv_kind kind, conv_tile *t, int64_t lines, int64_t count)
+/* Line by line, all channels of each: a line's inputs and neighbours stay in the first caches from one vector of channels to the
+ * next, which half a cache line of every pixel of an image would not. */
+static void depthwise_lines(const conv_job *j, conv_kind kind, conv_tile *tile, int64_t lines, int64_t count)
 {
-    const float *x = t->x;
-    float *y = t->y;
+    conv_tile t = *tile;
 
-    (void)j;
-    for (int64_t i = 0; i < lines; i++) {
-        t->x = x + i * t->x_line;
-        t->y = y + i * t->y_line;
-        vector_line(kind, t, count);
-    }
+    for (int64_t i = 0; i < lines; i++)
+        for (int64_t c = 0; c < j->groups; c += VF) {
+            t.last = j->groups - c < VF ? j->groups - c : VF;
+            t.x = tile->x + i * t.x_line + c;
+            t.y = tile->y + i * t.y_line + c;
+            t.w = tile->w + c;
+            if (tile->after.bias != NULL) t.after.bias = t.last == VF ? j->what_after->bias + c : j->bias;
+            vector_line(kind, &t, count);
+        }
 }
 
 /* At most DOT_POSITIONS positions of a line. */
@@ -126,16 +130,15 @@ static void dot_groups(conv_job *j, const float *w, int backward)
 
 static void depthwise_groups(conv_job *j, const float *w)
 {
+    const int64_t whole = j->groups / VF * VF;
+
     j->lines = depthwise_lines;
     j->w_col = j->groups;
     j->w_row = j->cols.kernel * j->w_col;
-    for (int64_t c = 0; c < j->groups; c += VF) {
-        j->last = j->groups - c < VF ? j->groups - c : VF;
-        j->safe = NULL;
-        conv_job_after(j, c, j->last, 1);
-        j->w = w + c;
-        conv_walk(j, j->x + c, j->y + c);
-    }
+    conv_job_after(j, whole, j->groups - whole, 1); /* the bias of a partial vector is kept in the job */
+    j->safe = NULL;
+    j->w = w;
+    conv_walk(j, j->x, j->y);
 }
 
 bool SIMD(conv_vector)(conv_job *j, const float *w, int backward)

@@ -226,4 +226,32 @@ LKS_INLINE void filter_stream(const filter_tile *t, const filter_shape *s)
     filter_put(t, s, sum, s->rows * 3);
 }
 
+/* One row of gradients for all channels, nine sums of each vector of channels kept in `sums`: an image too large for the first
+ * caches passes by once, not once for each vector. Depthwise, three rows of three. */
+LKS_INLINE void filter_depthwise_row(const filter_tile *t, int64_t i, int64_t channels, float *sums, const int stride)
+{
+    const lks_conv_attrs *a = t->a;
+    const float *x[3], *line[3];
+    int64_t row = i * stride - a->before[0];
+
+    for (int h = 0; h < 3; h++, row++) line[h] = row < 0 || row >= a->in[0] ? t->zeros : t->x + row * t->x_row;
+    for (int64_t c = 0; c < channels; c += VF, sums += 9 * VF) {
+        const filter_shape whole = { 3, stride, 1, 1, 1, 1, 0 }, part = { 3, stride, 1, 1, 1, 1, 1 };
+        const filter_shape *s = c + VF <= channels ? &whole : &part;
+        const float *d = t->d + i * t->d_row + c;
+        const vmask m = vf_first(channels - c);
+        vf sum[9];
+
+        for (int h = 0; h < 3; h++) x[h] = line[h] + (line[h] == t->zeros ? 0 : c);
+        LKS_UNROLL
+        for (int k = 0; k < 9; k++) sum[k] = vf_load(sums + k * VF);
+        if (stride == 1 && s == &whole) filter_row(t, &whole, sum, x, d, m);
+        else if (stride == 1) filter_row(t, &part, sum, x, d, m);
+        else if (s == &whole) filter_row_2(t, &whole, sum, x, d, m);
+        else filter_row_2(t, &part, sum, x, d, m);
+        LKS_UNROLL
+        for (int k = 0; k < 9; k++) vf_store(sums + k * VF, sum[k]);
+    }
+}
+
 #endif

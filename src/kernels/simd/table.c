@@ -29,6 +29,33 @@ static void add(float *acc, const float *x, int64_t n)
     for (; i < n; i++) acc[i] += x[i];
 }
 
+LKS_INLINE void add_columns(float *acc, const float *x, int64_t rows, int64_t n, const int vectors)
+{
+    vf sum[8];
+
+    LKS_UNROLL
+    for (int v = 0; v < vectors; v++) sum[v] = vf_load(acc + v * VF);
+    for (int64_t r = 0; r < rows; r++, x += n) {
+        LKS_UNROLL
+        for (int v = 0; v < vectors; v++) sum[v] = vf_add(sum[v], vf_load(x + v * VF));
+    }
+    LKS_UNROLL
+    for (int v = 0; v < vectors; v++) vf_store(acc + v * VF, sum[v]);
+}
+
+static void add_rows(float *acc, const float *x, int64_t rows, int64_t n)
+{
+    int64_t i = 0;
+
+    for (; i + 8 * VF <= n; i += 8 * VF) add_columns(acc + i, x + i, rows, n, 8);
+    for (; i + 4 * VF <= n; i += 4 * VF) add_columns(acc + i, x + i, rows, n, 4);
+    for (; i + 2 * VF <= n; i += 2 * VF) add_columns(acc + i, x + i, rows, n, 2);
+    for (; i + VF <= n; i += VF) add_columns(acc + i, x + i, rows, n, 1);
+    if (i == n) return;
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t k = i; k < n; k++) acc[k] += x[r * n + k];
+}
+
 /* x - x is 0 for finite numbers and NaN for all others; the compiler vectorises this as it stands. */
 static int all_finite(const float *x, int64_t n)
 {
@@ -104,6 +131,7 @@ const lks_kernel_set SIMD(kernels) = {
     .kernels = table,
     .elementwise = LKS_SIMD_PASTE(lks__ew, LKS_SIMD_ISA),
     .add = add,
+    .add_rows = add_rows,
     .all_finite = all_finite,
     .fma_burst = SIMD(fma_burst),
     .matmul_wide = &SIMD(matmul_wide),
