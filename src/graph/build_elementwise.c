@@ -74,12 +74,25 @@ static lks_node int_number(lks_node like, int32_t value)
     return lks__graph_constant(like.graph, scalar, &value);
 }
 
+/* 2 x; of a product with a shared factor, that is doubled: it has fewer elements. */
+static lks_node doubled(lks_node x)
+{
+    const lks_graph_node *n = lks__node_at(x);
+    lks_node two = lks_ops_number(x, 2.0);
+
+    for (int k = 0; k < 2 && n->op == &lks__op_multiply && n->type.batched; k++) {
+        lks_node factor = { x.graph, n->in[k] }, other = { x.graph, n->in[1 - k] };
+        if (!lks__node_type(factor)->batched) return lks_ops_multiply(lks_ops_multiply(factor, two), other);
+    }
+    return lks_ops_multiply(x, two);
+}
+
 lks_node lks_ops_add(lks_node a, lks_node b)
 {
     if (neutral(a, b, 0.0f)) return lks__build_float(a);
     if (neutral(b, a, 0.0f)) return lks__build_float(b);
     if (a.id == b.id && a.graph == b.graph && lks__build_usable(1, &a) && lks__node_type(a)->dtype == LKS_FLOAT32)
-        return lks_ops_multiply(a, lks_ops_number(a, 2.0));
+        return doubled(a);
     return binary(&lks__op_add, unrepeated(a, b), unrepeated(b, a), false);
 }
 

@@ -76,6 +76,12 @@ typedef enum lks_ew_code {
     LKS_EW_F_TO_BOOL,
     LKS_EW_I_TO_BOOL,
     LKS_EW_COPY_I,
+    /* two or three of the above in one pass, rounded where they round; made by fusion alone, F <- F, F, F */
+    LKS_EW_SUBTRACT_MULTIPLY, /* (a - b) c */
+    LKS_EW_SUBTRACT_SQUARE,   /* (a - b) (a - b) */
+    LKS_EW_MULTIPLY_ADD,      /* a b + c */
+    LKS_EW_CAPPED_RELU,       /* a >= b ? b : relu(a) */
+    LKS_EW_CAPPED_RELU_GRAD,  /* (a, b, d) -> relu(a) > 0 ? (a >= b ? 0 : d) : 0 */
     LKS_EW_COUNT
 } lks_ew_code;
 

@@ -93,6 +93,13 @@ LKS_EW_FUNCTION(ew_i_to_f, float, int32_t, float, float, (float)a[i])
 LKS_EW_FUNCTION(ew_f_to_i, int32_t, float, float, float, lks__int_of(a[i]))
 LKS_EW_FUNCTION(ew_f_to_bool, int32_t, float, float, float, a[i] != 0.0f)
 
+#define LKS_EW_F3(name, value) LKS_EW_FUNCTION(name, float, float, float, float, value)
+LKS_EW_F3(ew_subtract_multiply, (a[i] - b[i]) * c[i])
+LKS_EW_F3(ew_subtract_square, (a[i] - b[i]) * (a[i] - b[i]))
+LKS_EW_F3(ew_multiply_add, a[i] * b[i] + c[i])
+LKS_EW_F3(ew_capped_relu, a[i] >= b[i] ? b[i] : lks__relu_f(a[i]))
+LKS_EW_F3(ew_capped_relu_grad, (a[i] > 0.0f) & !(a[i] >= b[i]) ? c[i] : 0.0f)
+
 #define LKS_EW_JOIN_(a, b) a##b
 #define LKS_EW_JOIN(a, b) LKS_EW_JOIN_(a, b)
 #define LKS_EW_NAME LKS_EW_JOIN(lks__ew_, LKS_EW_SUFFIX)
@@ -155,4 +162,9 @@ const lks_ew_fn LKS_EW_NAME[LKS_EW_COUNT] = {
     [LKS_EW_F_TO_BOOL] = ew_f_to_bool,
     [LKS_EW_I_TO_BOOL] = ew_i_to_bool,
     [LKS_EW_COPY_I] = ew_copy_i,
+    [LKS_EW_SUBTRACT_MULTIPLY] = ew_subtract_multiply,
+    [LKS_EW_SUBTRACT_SQUARE] = ew_subtract_square,
+    [LKS_EW_MULTIPLY_ADD] = ew_multiply_add,
+    [LKS_EW_CAPPED_RELU] = ew_capped_relu,
+    [LKS_EW_CAPPED_RELU_GRAD] = ew_capped_relu_grad,
 };

@@ -82,8 +82,18 @@ static void run_instr(lks_executable *exe, cpu_lane *lane, const cpu_instr *inst
     const lks_after after = { instr->bias > 0 ? lane->in[instr->bias] : NULL, instr->relu,
                               instr->mask > 0 ? lane->in[instr->mask] : NULL };
     const lks_op_call call = {
-        instr->attrs, instr->n_args, instr->in_type, instr->out_type, lane->in,      lane->out[0],
-        n,            first,         a->n,           a->seed,         a->step,       lane->scratch,
+        instr->attrs,
+        instr->n_args,
+        instr->in_type,
+        instr->out_type,
+        lane->in,
+        lane->out[0],
+        n,
+        first,
+        a->n,
+        a->seed,
+        a->step,
+        lane->scratch,
         instr->after ? &after : NULL,
     };
     instr->run(&call);
@@ -195,9 +205,10 @@ static void run_shared(lks_executable *exe, const cpu_instr *instr, int replica)
         lks__ew_program_run(instr->program, exe->kernels, lane->in, lane->out, 0, instr->elements, lane->scratch);
         return;
     }
-    const lks_op_call call = { instr->attrs, instr->n_args, instr->in_type, instr->out_type, lane->in,
-                               lane->out[0], 1,             0,              a->n,            a->seed,
-                               a->step,      lane->scratch, NULL };
+    const lks_op_call call = {
+        instr->attrs, instr->n_args, instr->in_type, instr->out_type, lane->in, lane->out[0], 1, 0,
+        a->n,         a->seed,       a->step,        lane->scratch,   NULL
+    };
     instr->run(&call);
 }
 

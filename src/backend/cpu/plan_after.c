@@ -56,7 +56,8 @@ static bool find_action(const ew_program *p, action *a)
     const ew_step *s = p->steps, *last = &p->steps[p->n_steps - 1];
     const ew_load *x = load_of(p, s->a), *y = load_of(p, s->b);
 
-    if (p->n_steps > 2 || p->n_outputs != 1 || p->n_sums > 0 || p->registers[last->dst].place != EW_OUTPUT || x == NULL) return false;
+    if (p->n_steps > 2 || p->n_outputs != 1 || p->n_sums > 0 || p->registers[last->dst].place != EW_OUTPUT || x == NULL)
+        return false;
     *a = (action){ x->input, -1, -1, false };
     if (p->n_steps == 2) {
         if (last->code != LKS_EW_RELU || last->a != s->dst || s->code != LKS_EW_ADD) return false;

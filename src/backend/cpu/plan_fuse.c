@@ -230,7 +230,8 @@ static bool may_join_a_kernel(const fuser *f, const unit *x)
 static bool meets(const fuser *f, const unit *x, int64_t root, const lks_type *type)
 {
     if (!x->group || x->dead || x->n_sums == MAX_SUMS || may_join_a_kernel(f, x) ||
-        !same_space(&at(f, x->members[0])->type, type)) return false;
+        !same_space(&at(f, x->members[0])->type, type))
+        return false;
     for (size_t m = 0; m < x->n; m++) {
         const lks_graph_node *n = at(f, x->members[m]);
         if (x->members[m] == root) return true;

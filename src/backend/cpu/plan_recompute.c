@@ -105,7 +105,9 @@ static void find_lives(rewriter *r)
         if (!r->exe->values[id].needed || !(n->type.batched || lks__cpu_accumulates(n))) continue;
         for (int k = 0; k < n->n_in; k++) {
             int64_t in = n->in[k];
-            int64_t leaf = r->exe->values[id].wide || !from_one(r, in) ? in : r->chains[in].n_leaves == 1 ? r->chains[in].leaves[0] : -1;
+            int64_t leaf = r->exe->values[id].wide || !from_one(r, in) ? in
+                           : r->chains[in].n_leaves == 1               ? r->chains[in].leaves[0]
+                                                                       : -1;
             if (leaf >= 0 && r->kept_until[leaf] < when) r->kept_until[leaf] = when;
         }
     }

@@ -76,6 +76,7 @@ typedef struct builder {
     int *reg_of; /* member number -> register */
     int64_t inputs[EW_MAX_INPUTS];
     int input_reg[EW_MAX_INPUTS];
+    bool zero[EW_MAX_INPUTS + EW_MAX_STEPS]; /* registers that hold nothing but +0 */
 } builder;
 
 /* Strides of an operand over the rows and axes of the space (0 where it is broadcast), then merged where possible. */
@@ -146,6 +147,14 @@ static bool whole(const builder *b, const lks_type *t)
     return t->batched == b->space->batched && lks_shape_equal(&t->shape, &b->space->shape);
 }
 
+static bool is_zero(const lks_graph_node *n)
+{
+    static const unsigned char zero[4];
+
+    return n->constant != NULL && n->type.shape.rank == 0 && n->type.dtype == LKS_FLOAT32 &&
+           memcmp(n->constant, zero, sizeof zero) == 0;
+}
+
 static int load_input(builder *b, int64_t id)
 {
     ew_program *p = b->p;
@@ -168,6 +177,7 @@ static int load_input(builder *b, int64_t id)
     if (load->kind == EW_LOAD_DIRECT) load->reg = new_register(p, EW_INPUT, load->input);
     else load->reg = new_register(p, EW_BUFFER, p->n_buffers++);
     b->input_reg[p->n_inputs] = load->reg;
+    b->zero[load->reg] = is_zero(lks__graph_at(b->exe->graph, id));
     return b->input_reg[p->n_inputs++];
 }
 
@@ -273,6 +283,7 @@ static lks_status finish(builder *b, const int64_t *sums, cpu_instr *instr)
     ew_program *p = b->p;
     const lks_graph *g = b->exe->graph;
 
+    lks__ew_program_merge(p, b->zero);
     reuse_buffers(p);
     p->input_bytes = lks__arena_calloc(&b->exe->arena, (size_t)p->n_inputs + 1);
     instr->in = lks__arena_calloc(&b->exe->arena, ((size_t)p->n_inputs + 1) * sizeof *instr->in);

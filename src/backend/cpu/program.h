@@ -62,4 +62,7 @@ struct ew_program {
     int block;  /* elements, a multiple of period */
 };
 
+/* program_merge.c: steps that only feed the next one join it; zero: registers that hold nothing but +0. */
+void lks__ew_program_merge(ew_program *p, const bool *zero);
+
 #endif

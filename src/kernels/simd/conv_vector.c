@@ -77,8 +77,7 @@ static void dot_positions(const conv_job *j, conv_kind kind, const conv_tile *ti
         if (tile->after.bias != NULL) v = vf_add(v, vf_set(*tile->after.bias));
         if (tile->after.relu) v = vf_relu(v);
         if (tile->y_position == 1) {
-            if (tile->after.masked)
-                v = vf_where_positive(vf_load_m(conv_mask(&tile->after, y), vf_first(n)), v);
+            if (tile->after.masked) v = vf_where_positive(vf_load_m(conv_mask(&tile->after, y), vf_first(n)), v);
             vf_store_m(y, vf_first(n), v);
             continue;
         }
