@@ -9,6 +9,8 @@
 #include "lockstep/element.h"
 #include "lockstep/files.h"
 #include "lockstep/image.h"
+#include "lockstep/image_folder.h"
+#include "lockstep/image_functions.h"
 #include "lockstep/layers.h"
 #include "lockstep/layers_named.h"
 #include "lockstep/losses.h"

@@ -181,7 +181,7 @@ LKS_API lks_status lks_iter_save(lks_iter *it, void **bytes, size_t *size);
 /* A new iterator over an equal dataset (same stages and parameters; LKS_E_ARG if not), also in another process: it and all
  * later passes yield what the saved one would have. Borrows bytes. LKS_E_FORMAT if they are no such state. */
 LKS_API lks_status lks_iter_restore(lks_dataset *dataset, const void *bytes, size_t size, lks_iter **out);
-/* The only element of the dataset (borrowed); LKS_E_ARG if there is none or more than one. */
+/* The only element of the dataset, one reference for the caller; LKS_E_ARG if there is none or more than one. */
 LKS_API lks_status lks_dataset_get_single_element(lks_dataset *dataset, lks_element **out);
 /* Makes this and all later lks_iter_next return LKS_E_CANCELED; may be called from any thread. */
 LKS_API void lks_iter_cancel(lks_iter *it);

@@ -21,6 +21,7 @@
     X(generator)          \
     X(group_by_window)    \
     X(ignore_errors)      \
+    X(image_folder)       \
     X(interleave)         \
     X(list_files)         \
     X(map)                \

@@ -58,6 +58,11 @@ static const format *find_format(const void *bytes, size_t size)
     return NULL;
 }
 
+lks_status lks__image_sniff(const void *bytes, size_t size)
+{
+    return find_format(bytes, size) != NULL ? LKS_OK : lks__error_code();
+}
+
 lks_status lks_image_read_header(const void *bytes, size_t size, lks_image_header *out)
 {
     lks_image_header header = { .struct_size = sizeof header };

@@ -20,6 +20,9 @@ lks_status lks__decode_options(const lks_decode_options *options, lks_decode_opt
 /* *o comes from lks__decode_options. */
 lks_status lks__image_decode(const void *bytes, size_t size, const lks_decode_options *o, lks_image_sink *sink);
 
+/* LKS_OK if the first bytes (16 do) are those of a picture that is known. */
+lks_status lks__image_sniff(const void *bytes, size_t size);
+
 /* ---- formats: one file each. All give uint8 but a PNG whose o->dtype is LKS_UINT16. ---- */
 typedef lks_status (*lks_image_decoder)(const unsigned char *data, size_t n, const lks_decode_options *o,
                                         lks_image_sink *sink);

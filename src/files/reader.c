@@ -198,6 +198,35 @@ lks_status lks__read_file(const char *path, uint64_t limit, void **out, size_t *
     return LKS_OK;
 }
 
+lks_status lks__read_file_again(const char *path, void **buffer, size_t *room, size_t *n)
+{
+    struct stat info;
+    size_t used = 0, want, got;
+    int fd;
+    lks_status status;
+
+    LKS_TRY(open_for_reading(path, &fd, &info));
+    want = S_ISREG(info.st_mode) ? (size_t)info.st_size + 1 : 4096;
+    do {
+        if (want > *room) {
+            void *larger = lks__realloc(*buffer, want);
+            status = larger != NULL ? LKS_OK : lks__fail(LKS_E_NOMEM, "no memory for %zu bytes", want);
+            if (larger == NULL) break;
+            *buffer = larger;
+            *room = want;
+        }
+        status = fd_read(fd, (char *)*buffer + used, want - used, &got);
+        if (status != LKS_OK) break;
+        used += got;
+        if (used < want) break;
+        want = used + 65536;
+    } while (1);
+    close(fd);
+    if (status != LKS_OK) return lks__context(status, "'%s'", path);
+    *n = used;
+    return LKS_OK;
+}
+
 void lks__reader_close(lks_reader *r)
 {
     if (r != NULL) r->close(r);

@@ -41,5 +41,7 @@ lks_status lks__read_end(lks_reader *r);
 
 /* The whole of a file, at most `limit` bytes; *out is freed with lks__free and has a zero byte after the end. */
 lks_status lks__read_file(const char *path, uint64_t limit, void **out, size_t *n);
+/* The same into a buffer of *room bytes that is used again (start from NULL, 0) and grows where it must; no zero byte. */
+lks_status lks__read_file_again(const char *path, void **buffer, size_t *room, size_t *n);
 
 #endif

@@ -20,7 +20,7 @@ static const struct {
     { "weights_h5", NULL, NULL },
     { "legacy_h5", NULL, "files" },
     { "images", golden_files_images, NULL },
-    { "folder", NULL, "cases" },
+    { "folder", golden_files_folder, NULL },
     { "tfrecord", golden_files_tfrecord, NULL },
     { "tensorboard", NULL, "cases" },
 };

@@ -17,6 +17,8 @@ void golden_files_hostile(golden_folder *f);
 void golden_files_npy(golden_folder *f);
 void golden_files_images(golden_folder *f);
 void golden_files_tfrecord(golden_folder *f);
+void golden_files_folder(golden_folder *f);
+void golden_files_resize(golden_folder *f); /* resize.json beside the pictures */
 
 /* What an archive must hold: weights w*, optimizer variables o*, predictions y* for x*, weights n* after one more step on
  * x*, t*. model NULL: lks_load failed. `where` names the npz file. */

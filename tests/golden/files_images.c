@@ -100,4 +100,5 @@ void golden_files_images(golden_folder *f)
         }
     }
     lks__npz_close(npz);
+    golden_files_resize(f);
 }

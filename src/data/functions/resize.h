@@ -1,0 +1,61 @@
+/* resize.h - internal. Pictures in other sizes, values as tf.image.resize gives them (half-pixel centres). */
+#ifndef LKS_DATA_FUNCTIONS_RESIZE_H
+#define LKS_DATA_FUNCTIONS_RESIZE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "lockstep/tensor.h"
+
+/* Memory that is used again: grows, never shrinks. Start from { 0 }. */
+typedef struct lks_scratch {
+    void *data;
+    size_t size;
+} lks_scratch;
+void *lks__scratch_room(lks_scratch *s, size_t bytes); /* NULL with LKS_E_NOMEM; contents are undefined */
+void lks__scratch_free(lks_scratch *s);
+
+typedef enum lks_resize_method {
+    LKS_RESIZE_BILINEAR,
+    LKS_RESIZE_NEAREST,
+    LKS_RESIZE_BICUBIC,
+    LKS_RESIZE_AREA,
+    LKS_RESIZE_LANCZOS3,
+    LKS_RESIZE_LANCZOS5,
+    LKS_RESIZE_GAUSSIAN,
+    LKS_RESIZE_MITCHELLCUBIC
+} lks_resize_method;
+
+/* NULL is "bilinear". LKS_E_ARG with the names that exist. */
+lks_status lks__resize_method(const char *name, lks_resize_method *out);
+const char *lks__resize_method_name(lks_resize_method method);
+
+/* A picture in memory; a crop of one has a longer stride. */
+typedef struct lks_pixels {
+    const void *data;
+    lks_dtype dtype;
+    int64_t height, width, channels;
+    int64_t stride; /* items from row to row */
+} lks_pixels;
+const void *lks__pixel(const lks_pixels *p, int64_t y, int64_t x);
+/* The part of p; must lie within. */
+lks_pixels lks__pixels_crop(const lks_pixels *p, int64_t top, int64_t left, int64_t height, int64_t width);
+
+/* Sizes are at least 1. `out` holds height x width x channels items: of the same dtype for nearest, else float32. */
+lks_status lks__resize(const lks_pixels *in, int64_t height, int64_t width, lks_resize_method method, bool antialias,
+                       void *out, lks_scratch *scratch);
+
+/* ---- one axis (resize_axis.c): output i = sum over k < count[i] of weight[i * taps + k] * input[start[i] + k] ---- */
+typedef struct lks_axis {
+    int64_t n;
+    int taps;
+    int32_t *start, *count;
+    float *weight;
+} lks_axis;
+/* Bytes that an axis takes. */
+size_t lks__axis_bytes(int64_t in, int64_t out, lks_resize_method method, bool antialias);
+/* Builds it in `memory` of that size, aligned as for int32_t. */
+void lks__axis_build(lks_axis *a, int64_t in, int64_t out, lks_resize_method method, bool antialias, void *memory);
+
+#endif
