@@ -265,6 +265,39 @@ static void an_example_predicts_the_same_bits_alone_and_in_a_batch(void **state)
     lks_model_release(model);
 }
 
+/* Two replicas see 0, 2 and 10, 12 everywhere: the variance of each is 1, of all 26. The sums are taken inside fused programs. */
+static void local_batch_normalization_sums_each_replica_alone(void **state)
+{
+    static const float values[] = { 0, 2, 10, 12 };
+    lks_strategy *two = lks_mirrored(.replicas = 2);
+    lks_tensor *x = lks_tensor_create(LKS_FLOAT32, lks_shape(4, 3, 2, 8)),
+               *y = lks_tensor_create(LKS_FLOAT32, lks_shape(4, 1));
+    lks_arrays arrays = { .x = x, .y = y };
+    lks_model *model;
+    lks_logs logs;
+
+    (void)state;
+    for (int64_t i = 0; i < lks_tensor_size(x); i++) ((float *)lks_tensor_data(x))[i] = values[i / 48];
+    lks_scope_enter(two);
+    model = lks_sequential(.input_shape = { 3, 2, 8 });
+    lks_sequential_add(model, lks_batch_normalization_layer(.momentum = 0.5));
+    lks_sequential_add(model, lks_flatten_layer(.name = "flat"));
+    lks_sequential_add(model, lks_dense_layer(.units = 1));
+    assert_int_equal(lks_compile(model, .optimizer = "sgd", .loss = "mse"), LKS_OK);
+    lks_scope_exit(two);
+    if (lks_train_on_batch(model, &arrays, &logs) != LKS_OK) fail_msg("%s", lks_last_error());
+    for (int w = 2; w < 4; w++) { /* the moving mean from 0 to 6, the moving variance from 1 to 1 */
+        lks_tensor *moving = lks_model_weight(model, (size_t)w);
+        for (int c = 0; c < 8; c++)
+            assert_float_equal(((float *)lks_tensor_data(moving))[c], w == 2 ? 3.0f : 1.0f, 1e-5f);
+        lks_tensor_release(moving);
+    }
+    lks_model_release(model);
+    lks_strategy_release(two);
+    lks_tensor_release(x);
+    lks_tensor_release(y);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +305,7 @@ int main(void)
         cmocka_unit_test(the_autoencoder_keeps_its_bits),
         cmocka_unit_test(a_wide_network_keeps_its_bits),
         cmocka_unit_test(dropout_and_synchronised_batch_normalization_keep_their_bits),
+        cmocka_unit_test(local_batch_normalization_sums_each_replica_alone),
         cmocka_unit_test(shards_and_seed_show),
         cmocka_unit_test(an_example_predicts_the_same_bits_alone_and_in_a_batch),
     };

@@ -13,13 +13,13 @@ static lks_node former_sum(lks_node x, const lks_batch_attrs *attrs)
     return lks__no_node;
 }
 
-/* Is v one number for all that is summed of a row x? It multiplies the sum as well, then. */
-static bool same_for_all(lks_node v, const lks_type *x, uint32_t axes)
+/* Is v one number for all that is summed of a row x, in all replicas whose rows are summed? It multiplies the sum as well, then. */
+static bool same_for_all(lks_node v, const lks_type *x, uint32_t axes, bool local)
 {
     const lks_type *t = lks__node_type(v);
     int64_t last = x->shape.rank - 1;
 
-    if (t->batched || t->shape.rank > 1) return false;
+    if (t->batched || t->shape.rank > 1 || (t->local && !local)) return false;
     return t->shape.rank == 0 ||
            (last >= 0 && (axes >> last & 1) == 0 && axes == (1u << last) - 1u && t->shape.dim[0] == x->shape.dim[last]);
 }
@@ -40,7 +40,7 @@ lks_node lks__graph_batch_sum(lks_node x, uint32_t axes, bool local)
         return lks_ops_negative(lks__graph_batch_sum(in[0], axes, local));
     for (int k = 0; k < 2 && n->op == &lks__op_multiply && n->type.batched; k++)
         if (lks_shape_equal(&n->in_type[k]->shape, &n->type.shape) && n->in_type[k]->batched &&
-            same_for_all(in[1 - k], &n->type, axes))
+            same_for_all(in[1 - k], &n->type, axes, local))
             return lks_ops_multiply(lks__graph_batch_sum(in[k], axes, local), in[1 - k]);
     former = former_sum(x, &attrs);
     return lks__node_ok(former) ? former : lks__graph_unary(&lks__op_batch_sum, &attrs, x);

@@ -94,11 +94,16 @@ lks_node lks__graph_unbroadcast(lks_node d, lks_node x)
     axes = broadcast_axes(&full.shape, &to.shape);
     if (full.batched && !to.batched) d = lks__graph_batch_sum(d, axes, to.local);
     else if (axes != 0) d = lks__graph_reduce_sum(d, axes, false);
+    if (!lks__build_usable(1, &d)) return d;
+    if (lks__node_type(d)->local && !to.local) { /* every replica read the one x */
+        const bool sum = true;
+        d = lks__graph_unary(&lks__op_replica_mean, &sum, d);
+    }
     return lks__build_reshape(d, to.shape);
 }
 
 lks_node lks__graph_replica_mean(lks_node x)
 {
     if (lks__build_usable(1, &x) && !lks__node_type(x)->local && !lks__node_type(x)->batched) return x;
-    return lks__graph_unary(&lks__op_replica_mean, NULL, x);
+    return lks__graph_unary(&lks__op_replica_mean, &(const bool){ false }, x);
 }

@@ -1,7 +1,8 @@
-/* op_replica_mean.c - the mean over the replicas of a value that each replica has its own of: equal everywhere.
+/* op_replica_mean.c - the mean (or with the attribute, a bool, the sum) over the replicas of a value that each replica has its
+ * own of: equal everywhere.
  *
- * The executor computes it (it alone sees all replicas, and adds them in their order); for one replica it is a copy. It
- * serves moving statistics, so no gradient passes.
+ * The executor computes it (it alone sees all replicas, and adds them in their order); for one replica it is a copy. The
+ * mean serves moving statistics, the sum gradients, so no gradient passes.
  */
 #include <string.h>
 
@@ -27,13 +28,16 @@ static void run(const lks_op_call *call)
     memcpy(call->out, call->in[0], lks__type_bytes(call->out_type));
 }
 
+static const bool mean = false;
+
 static const lks_op_case cases[] = {
-    { .name = "vector", .n_in = 1, .in = { { .dtype = LKS_FLOAT32, .local = true, .shape = { 1, { 5 } } } } },
+    { .name = "vector", .attrs = &mean, .n_in = 1, .in = { { .dtype = LKS_FLOAT32, .local = true, .shape = { 1, { 5 } } } } },
     { .name = NULL },
 };
 
 const lks_op lks__op_replica_mean = {
     .name = "replica_mean",
+    .attrs_size = sizeof(bool),
     .infer = infer,
     .run = run,
     .cases = cases,

@@ -129,16 +129,20 @@ static void run_slice(lks_executable *exe, cpu_lane *lane, const cpu_phase *phas
     }
 }
 
+/* Every other phase goes through the shards backwards: what it needs of the last one's last shards is still in the caches, where
+ * a whole batch is not. The tree makes the order of no account. */
 static void run_lane(void *user, int task)
 {
     lks_executable *exe = user;
     cpu_lane *lane = &exe->lanes[task];
     const cpu_phase *phase = &exe->phases[exe->phase];
     int64_t batch = exe->args->n, v = exe->shards;
+    bool back = (exe->wide ? exe->phase / 2 : exe->phase) % 2 == 1;
 
     lane->n_nodes = 0;
     lane->free_buffers = (1u << lane->n_buffers) - 1;
-    for (int shard = lane->shard_begin; shard < lane->shard_end; shard++) {
+    for (int s = 0; s < lane->shard_end - lane->shard_begin; s++) {
+        int shard = back ? lane->shard_end - 1 - s : lane->shard_begin + s;
         int64_t first = (shard * batch + v - 1) / v, end = ((shard + 1) * batch + v - 1) / v;
         lks__cpu_lane_start_shard(exe, lane, phase);
         for (; first < end; first += phase->slice)
@@ -190,7 +194,7 @@ static void run_replica_mean(lks_executable *exe, const cpu_instr *instr)
         double sum = 0;
         for (int r = 0; r < exe->replicas; r++)
             sum += (double)((float *)lks__cpu_shared_address(exe, instr->in[0], r))[i];
-        to[i] = (float)(sum / exe->replicas);
+        to[i] = (float)(*(const bool *)instr->attrs ? sum : sum / exe->replicas);
     }
 }
 

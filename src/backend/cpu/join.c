@@ -35,6 +35,16 @@ void lks__cpu_lane_start_shard(lks_executable *exe, cpu_lane *lane, const cpu_ph
     for (int64_t i = 0; i < phase->max_floats; i++) acc[phase->sum_floats + i] = -INFINITY;
 }
 
+/* The two uppermost nodes are sisters: the left one takes up the right one, whichever was finished first. */
+static void merge_sisters(const lks_executable *exe, cpu_lane *lane, const cpu_phase *phase, cpu_tree_node *pair)
+{
+    const int left = pair[0].index < pair[1].index ? 0 : 1, right = 1 - left;
+
+    combine(exe, phase, lane->buffers[pair[left].buffer], lane->buffers[pair[right].buffer]);
+    lane->free_buffers |= 1u << pair[right].buffer;
+    pair[0] = (cpu_tree_node){ pair[left].level + 1, pair[left].index / 2, pair[left].buffer };
+}
+
 void lks__cpu_lane_finish_shard(lks_executable *exe, cpu_lane *lane, const cpu_phase *phase, int shard)
 {
     cpu_tree_node *nodes = lane->nodes;
@@ -42,14 +52,8 @@ void lks__cpu_lane_finish_shard(lks_executable *exe, cpu_lane *lane, const cpu_p
 
     nodes[top].level = 0;
     nodes[top].index = shard;
-    while (top > 0 && nodes[top].index % 2 == 1 && nodes[top - 1].level == nodes[top].level &&
-           nodes[top - 1].index == nodes[top].index - 1) {
-        combine(exe, phase, lane->buffers[nodes[top - 1].buffer], lane->buffers[nodes[top].buffer]);
-        lane->free_buffers |= 1u << nodes[top].buffer;
-        top--;
-        nodes[top].level++;
-        nodes[top].index /= 2;
-    }
+    for (; top > 0 && lks__cpu_sisters(&nodes[top - 1], &nodes[top]); top--)
+        merge_sisters(exe, lane, phase, &nodes[top - 1]);
     lane->n_nodes = top + 1;
 }
 
@@ -113,26 +117,31 @@ static void join_range(void *user, int task)
     }
 }
 
+static void join_replicas(lks_executable *exe, int phase, const cpu_value *v)
+{
+    for (int r = 0; r < exe->replicas; r++) {
+        join_work w = { exe, phase, r, 0 };
+        float block[JOIN_BLOCK];
+        int level = 0;
+        while ((1 << level) < exe->shards) level++;
+        for (int64_t at = 0, total = (int64_t)(v->bytes / sizeof(float)); at < total; at += JOIN_BLOCK) {
+            int64_t n = total - at < JOIN_BLOCK ? total - at : JOIN_BLOCK;
+            memset(block, 0, sizeof block);
+            eval(&w, level, 0, v->index + at, n, block);
+            memcpy(exe->results + (size_t)r * exe->result_floats + exe->phases[phase].result_offset + v->index + at,
+                   block, (size_t)n * sizeof *block);
+        }
+    }
+}
+
 /* Values summed per replica are joined once more over the replica's own shards only. */
 static void join_local(lks_executable *exe, int phase)
 {
     for (size_t i = 0; i < exe->phases[phase].list.n; i++) {
         const cpu_instr *instr = &exe->phases[phase].list.instrs[i];
-        const cpu_value *v;
-        if (instr->program != NULL || !instr->out_type->local) continue;
-        v = &exe->values[instr->out[0]];
-        for (int r = 0; r < exe->replicas; r++) {
-            join_work w = { exe, phase, r, 0 };
-            float block[JOIN_BLOCK];
-            int level = 0;
-            while ((1 << level) < exe->shards) level++;
-            for (int64_t at = 0, total = (int64_t)(v->bytes / sizeof(float)); at < total; at += JOIN_BLOCK) {
-                int64_t n = total - at < JOIN_BLOCK ? total - at : JOIN_BLOCK;
-                memset(block, 0, sizeof block);
-                eval(&w, level, 0, v->index + at, n, block);
-                memcpy(exe->results + (size_t)r * exe->result_floats + exe->phases[phase].result_offset + v->index + at,
-                       block, (size_t)n * sizeof *block);
-            }
+        for (int k = 0; k < instr->n_out; k++) {
+            const lks_graph_node *n = lks__graph_at(exe->graph, instr->out[k]);
+            if (lks__cpu_accumulates(n) && n->type.local) join_replicas(exe, phase, &exe->values[instr->out[k]]);
         }
     }
 }

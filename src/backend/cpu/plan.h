@@ -34,7 +34,7 @@ typedef struct cpu_value {
     cpu_where where;
     int64_t root; /* the node whose storage this one shares; itself if none */
     bool needed;
-    bool wide; /* runs over the whole batch at once (wide.c) */
+    bool wide;    /* runs over the whole batch at once (wide.c) */
     int phase;    /* batched and accumulators: phase; shared: stage */
     size_t bytes; /* a row, or the value */
     size_t offset;
@@ -56,10 +56,10 @@ typedef struct cpu_instr {
     int64_t *in, *out; /* node ids */
     const lks_type **in_type;
     const lks_type *out_type;
-    ew_program *program; /* not NULL: a fused elementwise group */
-    const lks_wide *wide; /* not NULL: over the whole batch */
+    ew_program *program;     /* not NULL: a fused elementwise group */
+    const lks_wide *wide;    /* not NULL: over the whole batch */
     bool takes_after, after; /* the kernel can do, and does, these elementwise ops too (plan_after.c): */
-    int bias, mask; /* inputs, or 0 */
+    int bias, mask;          /* inputs, or 0 */
     bool relu;
     size_t scratch;
     double flop;      /* a row, or a run of shared work */
@@ -198,6 +198,11 @@ void lks__ew_program_in_place(ew_program *p, int out);
 void lks__cpu_lane_start_shard(lks_executable *exe, cpu_lane *lane, const cpu_phase *phase);
 void lks__cpu_lane_finish_shard(lks_executable *exe, cpu_lane *lane, const cpu_phase *phase, int shard);
 void lks__cpu_join(lks_executable *exe, int phase);
+/* Do the two nodes have one parent? */
+static inline bool lks__cpu_sisters(const cpu_tree_node *a, const cpu_tree_node *b)
+{
+    return a->level == b->level && a->index != b->index && a->index / 2 == b->index / 2;
+}
 
 /* Checks the wanted values, then assigns: the end of every step. */
 lks_status lks__cpu_end_step(lks_executable *exe, bool dry);

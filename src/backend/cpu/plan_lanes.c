@@ -26,20 +26,21 @@ static int ceil_share(int part, int whole, int parts)
     return (int)(((int64_t)part * whole + parts - 1) / parts);
 }
 
-/* Tree nodes a lane can hold at once: those of its run, plus one while merging. */
+/* Tree nodes a lane can hold at once: those of its run, walked in either direction, plus one while merging. */
 static int buffers_needed(int begin, int end)
 {
-    int stack[64], n = 0, most = 0;
+    int most = 0;
 
-    for (int s = begin; s < end; s++) {
-        int level = 0, index = s;
-        if (n + 1 > most) most = n + 1;
-        while (n > 0 && index % 2 == 1 && stack[n - 1] == (level << 16 | (index - 1))) {
-            n--;
-            level++;
-            index /= 2;
+    for (int back = 0; back < 2; back++) {
+        cpu_tree_node stack[64];
+        int n = 0;
+
+        for (int s = begin; s < end; s++) {
+            stack[n++] = (cpu_tree_node){ 0, back ? end - 1 - (s - begin) : s, 0 };
+            if (n > most) most = n;
+            for (; n > 1 && lks__cpu_sisters(&stack[n - 2], &stack[n - 1]); n--)
+                stack[n - 2] = (cpu_tree_node){ stack[n - 2].level + 1, stack[n - 2].index / 2, 0 };
         }
-        stack[n++] = level << 16 | index;
     }
     return most;
 }
