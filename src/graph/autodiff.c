@@ -35,7 +35,7 @@ static lks_status visit(reverse *r, int64_t id)
 {
     const lks_graph_node *node = lks__graph_at(r->graph, id);
     size_t n = (size_t)node->n_in;
-    lks_node *in = lks__calloc(2 * n + 1, sizeof *in), *d_in = in + n;
+    lks_node *in = lks__calloc(2 * n + 1, sizeof *in), *d_in = in != NULL ? in + n : NULL;
     bool *wanted = lks__calloc(n + 1, sizeof *wanted);
     lks_vjp v = { node->attrs, node->n_in, in, wanted, { r->graph, id }, r->grads[id], d_in };
     const char *scope = r->graph->scope;

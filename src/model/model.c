@@ -222,7 +222,7 @@ static lks_status assemble(lks_model *m)
     o.used = lks__calloc(2 * n + 1, sizeof *o.used);
     o.depth = lks__calloc(n + 1, sizeof *o.depth);
     o.visited = lks__calloc(n + 1, sizeof *o.visited);
-    o.seen = o.used + n;
+    o.seen = o.used != NULL ? o.used + n : NULL;
     if (o.used == NULL || o.depth == NULL || o.visited == NULL)
         status = lks__fail(LKS_E_NOMEM, "no memory for a model");
     else status = order(&o);
