@@ -101,10 +101,11 @@ static void number_phases(lks_executable *exe, const bool *needed)
 
 lks_status lks__cpu_plan_order(lks_executable *exe, const lks_compile_spec *spec)
 {
-    bool *marks = lks__calloc(2 * exe->n_nodes + 1, sizeof *marks), *core = marks + exe->n_nodes;
+    bool *marks = lks__calloc(2 * exe->n_nodes + 1, sizeof *marks), *core;
     lks_status status;
 
     if (marks == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a plan");
+    core = marks + exe->n_nodes;
     status = copy_lists(exe, spec);
     if (status != LKS_OK) {
         lks__free(marks);
