@@ -98,7 +98,7 @@ LKS_EW_F3(ew_subtract_multiply, (a[i] - b[i]) * c[i])
 LKS_EW_F3(ew_subtract_square, (a[i] - b[i]) * (a[i] - b[i]))
 LKS_EW_F3(ew_multiply_add, a[i] * b[i] + c[i])
 LKS_EW_F3(ew_capped_relu, a[i] >= b[i] ? b[i] : lks__relu_f(a[i]))
-LKS_EW_F3(ew_capped_relu_grad, (a[i] > 0.0f) & !(a[i] >= b[i]) ? c[i] : 0.0f)
+LKS_EW_F3(ew_capped_relu_grad, ((a[i] > 0.0f) & !(a[i] >= b[i])) ? c[i] : 0.0f)
 
 #define LKS_EW_JOIN_(a, b) a##b
 #define LKS_EW_JOIN(a, b) LKS_EW_JOIN_(a, b)
