@@ -17,7 +17,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 
 /* What any subcommand may be given; 0 or NULL: not given. */
 typedef struct cli_options {
-    const char *model, *data, *optimizer, *loss, *metrics, *save, *output, *png, *targets, *backup;
+    const char *model, *data, *optimizer, *loss, *metrics, *save, *output, *png, *targets, *pixels, *backup;
     int64_t epochs, batch_size, seed, threads, verbose, replicas, virtual_shards;
     int64_t steps_per_epoch, limit, line_length, steps, save_freq;
     double validation_split;
@@ -55,10 +55,10 @@ extern const cli_command cli_fit, cli_evaluate, cli_predict, cli_summary, cli_pl
         "--model", CLI_STRING, CLI_FIELD(model), "MODEL",                                                                                                                         \
             "the model: builtin:mnist_cnn, builtin:mnist_autoencoder,\nbuiltin:mobilenet_v2:alpha=1,input=224,...,\nFILE.keras, or FILE.json as Keras' model.to_json() writes it" \
     }
-#define CLI_DATA_OPTION                                                                                        \
-    {                                                                                                          \
-        "--data", CLI_STRING, CLI_FIELD(data), "DATA",                                                         \
-            "mnist, fashion_mnist, npz:FILE with the arrays\nx_train, y_train, x_test and y_test, or random:N" \
+#define CLI_DATA_OPTION                                                                                                                                                                          \
+    {                                                                                                                                                                                            \
+        "--data", CLI_STRING, CLI_FIELD(data), "DATA",                                                                                                                                           \
+            "mnist, fashion_mnist, images:DIR (a subfolder a class, or\ntrain and validation with such subfolders),\nnpz:FILE with the arrays\nx_train, y_train, x_test and y_test, or random:N" \
     }
 #define CLI_BATCH_OPTION(text)                                      \
     {                                                               \
@@ -84,6 +84,11 @@ extern const cli_command cli_fit, cli_evaluate, cli_predict, cli_summary, cli_pl
     {                                                                                                                     \
         "--targets", CLI_STRING, CLI_FIELD(targets), "KIND",                                                              \
             "what the model is to answer: one-hot or integer labels,\nor input (default: by the model's loss and output)" \
+    }
+#define CLI_PIXELS_OPTION                                                                                            \
+    {                                                                                                                \
+        "--pixels", CLI_STRING, CLI_FIELD(pixels), "RANGE",                                                          \
+            "what images: gives the model: unit (0 to 1, default),\nsigned (-1 to 1, MobileNet) or bytes (0 to 255)" \
     }
 #define CLI_NO_OPTION                 \
     {                                 \

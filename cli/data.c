@@ -1,4 +1,5 @@
-/* data.c - "--data": mnist or fashion_mnist (uint8 pictures, class numbers), npz:FILE (arrays as they are) or random:N. Pictures stay bytes in memory
+/* data.c - "--data": mnist or fashion_mnist (uint8 pictures, class numbers), images:DIR (images.c),
+ * npz:FILE (arrays as they are) or random:N. Pictures stay bytes in memory
  * and become float32 a batch at a time in the input pipeline, four times less memory than converted ones. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,14 +50,15 @@ static int read_random(const char *command, const cli_options *o, const cli_prog
 
 static int read_data(const char *command, const cli_options *o, const cli_program *p, const char *split, cli_set *out)
 {
-    static const char *const words[] = { "mnist", "fashion_mnist", "npz:", "random:", NULL };
+    static const char *const words[] = { "mnist", "fashion_mnist", "images:", "npz:", "random:", NULL };
 
-    if (o->data == NULL) return cli_usage(command, "%s needs --data: mnist or npz:FILE", command);
+    if (o->data == NULL) return cli_usage(command, "%s needs --data: mnist, images:DIR or npz:FILE", command);
     if (strcmp(o->data, "random") == 0 || strncmp(o->data, "random:", 7) == 0) return read_random(command, o, p, out);
     if (strcmp(o->data, "mnist") == 0) return read_mnist(o, false, split, out);
     if (strcmp(o->data, "fashion_mnist") == 0) return read_mnist(o, true, split, out);
+    if (strncmp(o->data, "images:", 7) == 0) return cli_read_images(command, o, p, split, out);
     if (strncmp(o->data, "npz:", 4) == 0) return read_npz(o->data + 4, split, out);
-    return cli_usage(command, "--data is mnist, fashion_mnist, npz:FILE or random:N, not \"%s\"%s", o->data,
+    return cli_usage(command, "--data is mnist, fashion_mnist, images:DIR, npz:FILE or random:N, not \"%s\"%s", o->data,
                      cli_suggestion(o->data, words));
 }
 

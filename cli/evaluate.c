@@ -43,6 +43,7 @@ static int run(const cli_options *o)
 static const cli_option options[] = {
     CLI_MODEL_OPTION,
     CLI_DATA_OPTION,
+    CLI_PIXELS_OPTION,
     CLI_BATCH_OPTION("examples at a time (default: the builtin's, else 32)"),
     { "--loss", CLI_STRING, CLI_FIELD(loss), "NAME", "measure this loss (default: the file's)" },
     { "--metrics", CLI_STRING, CLI_FIELD(metrics), "LIST", "and these metrics; none for none (default: the file's)" },

@@ -103,6 +103,7 @@ static int run(const cli_options *o)
 static const cli_option options[] = {
     CLI_MODEL_OPTION,
     CLI_DATA_OPTION,
+    CLI_PIXELS_OPTION,
     { "--epochs", CLI_COUNT, CLI_FIELD(epochs), "N", "passes over the data (default: the builtin's, else 1)" },
     CLI_BATCH_OPTION("examples a step (default: the builtin's, else 32)"),
     { "--optimizer", CLI_STRING, CLI_FIELD(optimizer), "NAME",

@@ -76,6 +76,7 @@ static int run(const cli_options *o)
 static const cli_option options[] = {
     CLI_MODEL_OPTION,
     CLI_DATA_OPTION,
+    CLI_PIXELS_OPTION,
     { "--output", CLI_STRING, CLI_FIELD(output), "FILE.npz",
       "write the array \"predictions\" (and \"classes\", the most\nlikely one of each) there; without --output and --png:\npredictions.npz" },
     { "--png", CLI_STRING, CLI_FIELD(png), "FILE.png",

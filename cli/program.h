@@ -51,6 +51,9 @@ typedef struct cli_set {
 /* Reads split "train" or "test" of --data as the program's model wants it. */
 int cli_open_set(const char *command, const cli_options *options, const cli_program *program, const char *split,
                  cli_set *out);
+/* images.c: the pictures of a folder, in the size that the model takes. */
+int cli_read_images(const char *command, const cli_options *options, const cli_program *program, const char *split,
+                    cli_set *out);
 /* Part of it: settles set->targets and puts the answers in that form. */
 int cli_settle_targets(const char *command, const cli_options *options, const cli_program *program, cli_set *set);
 /* Part of it: n examples made up for the model. */

@@ -91,7 +91,7 @@ static void mix_rows(const lks_pixels *in, const lks_axis *axis, int64_t y, bool
 
     if (two) {
         const void *a = lks__pixel(in, first, 0), *b = lks__pixel(in, first + axis->count[y] - 1, 0);
-        float share = axis->count[y] == 2 ? w[1] : 0;
+        float share = w[axis->taps - 1];
         if (in->dtype == LKS_UINT8) mix2_u8(a, b, share, n, out);
         else mix2_f32(a, b, share, n, out);
         return;
@@ -105,21 +105,29 @@ static void mix_rows(const lks_pixels *in, const lks_axis *axis, int64_t y, bool
 
 /* ---- along a row; the number of channels is a constant wherever it is usual, for the compiler ---- */
 
-static inline void mix2_along(const float *in, const lks_axis *axis, int64_t c, float *out)
+/* The last weight is the share of the second pixel, 0 where there is none. */
+static inline void mix2_along(const float *restrict in, const lks_axis *axis, int64_t c, float *restrict out)
 {
-    for (int64_t x = 0; x < axis->n; x++, out += c) {
-        const float *a = in + axis->start[x] * c, *b = a + (axis->count[x] - 1) * c;
-        float w = axis->count[x] == 2 ? axis->weight[x * axis->taps + 1] : 0;
+    const int32_t *restrict start = axis->start, *restrict count = axis->count;
+    const float *restrict weight = axis->weight + axis->taps - 1;
+    int64_t n = axis->n, taps = axis->taps;
+
+    for (int64_t x = 0; x < n; x++, out += c) {
+        const float *restrict a = in + start[x] * c, *restrict b = a + (count[x] - 1) * c;
+        float w = weight[x * taps];
         for (int64_t k = 0; k < c; k++) out[k] = a[k] + (b[k] - a[k]) * w;
     }
 }
 
-static inline void mix_along(const float *in, const lks_axis *axis, int64_t c, float *out)
+static inline void mix_along(const float *restrict in, const lks_axis *axis, int64_t c, float *restrict out)
 {
-    for (int64_t x = 0; x < axis->n; x++, out += c) {
-        const float *a = in + axis->start[x] * c, *w = axis->weight + x * axis->taps;
+    const int32_t *restrict start = axis->start, *restrict count = axis->count;
+    int64_t n = axis->n, taps = axis->taps;
+
+    for (int64_t x = 0; x < n; x++, out += c) {
+        const float *restrict a = in + start[x] * c, *restrict w = axis->weight + x * taps;
         for (int64_t k = 0; k < c; k++) out[k] = 0;
-        for (int t = 0; t < axis->count[x]; t++, a += c)
+        for (int t = 0; t < count[x]; t++, a += c)
             for (int64_t k = 0; k < c; k++) out[k] += w[t] * a[k];
     }
 }

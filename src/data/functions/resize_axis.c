@@ -125,8 +125,10 @@ static void bilinear(lks_axis *a, int64_t i, int64_t in)
 
     a->start[i] = (int32_t)low;
     a->count[i] = high > low ? 2 : 1;
+    /* Where there is no second pixel, its share is 0 (the only weight where the axis has one input). */
     w[0] = 1;
-    if (high > low) w[1] = at - below, w[0] = 1.0f - w[1];
+    w[a->taps - 1] = high > low ? at - below : 0;
+    if (high > low) w[0] = 1.0f - w[1];
 }
 
 /* Keys' kernel at offset/TABLE (near) and one further (far). */
