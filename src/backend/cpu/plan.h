@@ -35,6 +35,7 @@ typedef struct cpu_value {
     int64_t root; /* the node whose storage this one shares; itself if none */
     bool needed;
     bool wide;    /* runs over the whole batch at once (wide.c) */
+    bool whole;   /* such a node reads it: its rows are kept */
     int phase;    /* batched and accumulators: phase; shared: stage */
     size_t bytes; /* a row, or the value */
     size_t offset;

@@ -85,6 +85,15 @@ static void mark_needed(lks_executable *exe, bool *needed, bool *core)
     close_downwards(exe, core);
 }
 
+/* What a wide node reads, and what that is a view of. */
+static void mark_whole(lks_executable *exe, int64_t id)
+{
+    for (exe->values[id].whole = true; at(exe, id)->op->flags & LKS_OP_VIEW;) {
+        id = at(exe, id)->in[0];
+        exe->values[id].whole = true;
+    }
+}
+
 /* Sliced work of a level comes first, then what is wide. */
 static void number_phases(lks_executable *exe, const bool *needed)
 {
@@ -94,6 +103,7 @@ static void number_phases(lks_executable *exe, const bool *needed)
         const lks_graph_node *n = at(exe, (int64_t)id);
         cpu_value *v = &exe->values[id];
         if (exe->wide) v->phase = 2 * v->phase + (v->wide ? 1 : 0);
+        for (int k = 0; v->wide && k < n->n_in; k++) mark_whole(exe, n->in[k]);
         if (needed[id] && (n->type.batched || lks__cpu_accumulates(n)) && v->phase + 1 > exe->n_phases)
             exe->n_phases = v->phase + 1;
     }

@@ -67,7 +67,7 @@ static void find_chain(rewriter *r, int64_t id)
     const lks_graph_node *n = at(r, id);
     chain c = { .steps = batched_view(n) ? 0 : 1 };
 
-    if (!n->type.batched || !(batched_view(n) || lks__ew_fusible(r->old, id))) return;
+    if (r->exe->values[id].whole || !n->type.batched || !(batched_view(n) || lks__ew_fusible(r->old, id))) return;
     for (int k = 0; k < n->n_in; k++) {
         const lks_graph_node *in = at(r, n->in[k]);
         const chain *from = &r->chains[n->in[k]];

@@ -2,21 +2,36 @@
 #include "gemm.h"
 #include "ops/scalar_math.h"
 
+LKS_INLINE void gemm_term(vf *sum, const float *a, const float *b, const int rows)
+{
+    const vf b0 = vf_load(b), b1 = vf_load(b + VF);
+
+    LKS_UNROLL
+    for (int r = 0; r < rows; r++) {
+        const vf v = vf_set(a[r]);
+
+        sum[2 * r] = vf_fma(v, b0, sum[2 * r]);
+        sum[2 * r + 1] = vf_fma(v, b1, sum[2 * r + 1]);
+    }
+}
+
 /* sums += the products of `depth` terms. */
 LKS_INLINE void gemm_terms(vf *sum, const float *a, const float *b, int64_t depth, const int rows)
 {
-    for (int64_t k = depth; k > 0; k--) {
-        vf b0 = vf_load(b), b1 = vf_load(b + VF);
-
+    for (; depth >= 4; depth -= 4, a += 4 * GEMM_ROWS, b += 4 * GEMM_COLUMNS) {
         LKS_UNROLL
-        for (int r = 0; r < rows; r++) {
-            const vf v = vf_set(a[r]);
+        for (int k = 0; k < 4; k++) gemm_term(sum, a + k * GEMM_ROWS, b + k * GEMM_COLUMNS, rows);
+    }
+    for (; depth > 0; depth--, a += GEMM_ROWS, b += GEMM_COLUMNS) gemm_term(sum, a, b, rows);
+}
 
-            sum[2 * r] = vf_fma(v, b0, sum[2 * r]);
-            sum[2 * r + 1] = vf_fma(v, b1, sum[2 * r + 1]);
-        }
-        a += GEMM_ROWS;
-        b += GEMM_COLUMNS;
+/* Stores that miss the caches would hold up all later ones: the lines are asked for while the products are made. */
+LKS_INLINE void gemm_fetch_result(const float *c, int64_t c_row, const int rows)
+{
+    LKS_UNROLL
+    for (int r = 0; r < rows; r++) {
+        LKS_UNROLL
+        for (int l = 0; l < GEMM_COLUMNS; l += 16) __builtin_prefetch(c + r * c_row + l, 1);
     }
 }
 
@@ -25,11 +40,12 @@ LKS_INLINE void gemm_block_of(const gemm_tile *t, const int rows)
     vf sum[2 * GEMM_ROWS];
     float *c = t->c;
 
-    if (t->carry) {
+    gemm_fetch_result(c, t->c_row, rows);
+    if (t->from != NULL) {
         LKS_UNROLL
         for (int r = 0; r < rows; r++) {
-            sum[2 * r] = vf_load(c + r * t->c_row);
-            sum[2 * r + 1] = vf_load(c + r * t->c_row + VF);
+            sum[2 * r] = vf_load(t->from + r * t->from_row);
+            sum[2 * r + 1] = vf_load(t->from + r * t->from_row + VF);
         }
     } else {
         LKS_UNROLL
@@ -72,17 +88,12 @@ LKS_INLINE float *gemm_shards(const gemm_sum *s, const int rows)
         for (int i = 0; i < 2 * rows; i++) sum[i] = vf_zero();
         gemm_terms(sum, s->a + first * GEMM_ROWS, s->b + first * GEMM_COLUMNS, s->ends[shard] - first, rows);
         first = s->ends[shard];
-        if (shard % 2 == 1) {
+        for (int index = shard; index % 2 == 1; index /= 2) {
             top -= SUM_SIZE;
             join_top(sum, top, rows);
         }
         LKS_UNROLL
         for (int i = 0; i < 2 * rows; i++) vf_store(top + i * VF, sum[i]);
-        for (int index = shard / 2; shard % 2 == 1 && index % 2 == 1; index /= 2) {
-            top -= SUM_SIZE;
-            for (int i = 0; i < 2 * rows; i++) /* not in registers: rarely */
-                vf_store(top + i * VF, vf_add(vf_load(top + i * VF), vf_load(top + SUM_SIZE + i * VF)));
-        }
         top += SUM_SIZE;
     }
     return top;
@@ -90,8 +101,11 @@ LKS_INLINE float *gemm_shards(const gemm_sum *s, const int rows)
 
 LKS_INLINE vf gemm_sum_of(const gemm_sum *s, float *out, int64_t out_row, const int rows)
 {
-    const float *top = gemm_shards(s, rows) - SUM_SIZE;
+    const float *top;
     vf sum[2 * GEMM_ROWS], finite = vf_zero();
+
+    if (!s->stream) gemm_fetch_result(out, out_row, rows);
+    top = gemm_shards(s, rows) - SUM_SIZE;
 
     LKS_UNROLL
     for (int i = 0; i < 2 * rows; i++) sum[i] = vf_load(top + i * VF);
@@ -122,14 +136,14 @@ static bool all_zero(vf x)
     return zero;
 }
 
-#define BLOCK(rows)                                                                     \
-    static void block_##rows(const gemm_tile *t)                                        \
-    {                                                                                   \
-        gemm_block_of(t, rows);                                                         \
-    }                                                                                   \
-    static bool sum_##rows(const gemm_sum *s, float *out, int64_t out_row)              \
-    {                                                                                   \
-        return all_zero(gemm_sum_of(s, out, out_row, rows));                            \
+#define BLOCK(rows)                                                        \
+    static void block_##rows(const gemm_tile *t)                           \
+    {                                                                      \
+        gemm_block_of(t, rows);                                            \
+    }                                                                      \
+    static bool sum_##rows(const gemm_sum *s, float *out, int64_t out_row) \
+    {                                                                      \
+        return all_zero(gemm_sum_of(s, out, out_row, rows));               \
     }
 BLOCK(1)
 BLOCK(2)
@@ -150,8 +164,8 @@ typedef struct gemm_fns {
 } gemm_fns;
 
 static const gemm_fns fns[GEMM_ROWS + 1] = {
-    [1] = { block_1, sum_1, 1 }, [2] = { block_2, sum_2, 2 }, [3] = { block_3, sum_3, 3 },
-    [4] = { block_4, sum_4, 4 }, [5] = { block_5, sum_5, 5 }, [6] = { block_6, sum_6, 6 },
+    [1] = { block_1, sum_1, 1 },     [2] = { block_2, sum_2, 2 },     [3] = { block_3, sum_3, 3 },
+    [4] = { block_4, sum_4, 4 },     [5] = { block_5, sum_5, 5 },     [6] = { block_6, sum_6, 6 },
 #if V_REGISTERS_32
     [7] = { block_8, sum_8, 8 },     [8] = { block_8, sum_8, 8 },     [9] = { block_10, sum_10, 10 },
     [10] = { block_10, sum_10, 10 }, [11] = { block_12, sum_12, 12 }, [12] = { block_12, sum_12, 12 },
@@ -163,14 +177,10 @@ void SIMD(gemm_edge)(const gemm_tile *t, int64_t rows, int64_t columns)
     float c[GEMM_ROWS * GEMM_COLUMNS];
     gemm_tile edge = *t;
 
-    memset(c, 0, sizeof c);
     edge.c = c;
     edge.c_row = GEMM_COLUMNS;
-    for (int64_t r = 0; t->carry && r < rows; r++)
-        memcpy(c + r * GEMM_COLUMNS, t->c + r * t->c_row, (size_t)columns * sizeof *c);
     fns[rows].block(&edge);
-    for (int64_t r = 0; r < rows; r++)
-        memcpy(t->c + r * t->c_row, c + r * GEMM_COLUMNS, (size_t)columns * sizeof *c);
+    for (int64_t r = 0; r < rows; r++) memcpy(t->c + r * t->c_row, c + r * GEMM_COLUMNS, (size_t)columns * sizeof *c);
 }
 
 void SIMD(gemm_block)(const gemm_tile *t, int64_t rows)
@@ -182,10 +192,11 @@ void SIMD(gemm_block)(const gemm_tile *t, int64_t rows)
 bool SIMD(gemm_sum_block)(const gemm_sum *s, int64_t rows)
 {
     float c[GEMM_ROWS * GEMM_COLUMNS];
-    gemm_sum edge = *s;
+    gemm_sum edge;
     bool finite;
 
     if (fns[rows].rows == rows && s->columns == GEMM_COLUMNS) return fns[rows].sum(s, s->c, s->c_row);
+    edge = *s;
     edge.stream = false;
     finite = fns[rows].sum(&edge, c, GEMM_COLUMNS);
     for (int64_t r = 0; r < rows; r++)

@@ -1,7 +1,7 @@
 /* gemm.h - internal. Matrix products of large matrices in packed blocks: what matmul_wide.c is made of.
  *
  * A block of the result, GEMM_ROWS x 2 vectors, stays in registers while GEMM_DEPTH terms pass by; between two such runs it
- * waits in the result itself. So each element is one sequence of fused multiply-adds over the summed axis, from +0,
+ * waits in memory. So each element is one sequence of fused multiply-adds over the summed axis, from +0,
  * whatever the blocking.
  *
  * Packed rows: groups of GEMM_ROWS rows, term by term (the last group is padded). Packed columns: panels of GEMM_COLUMNS
@@ -17,18 +17,19 @@
 enum { GEMM_ROWS = V_REGISTERS_32 ? 12 : 6, GEMM_COLUMNS = 2 * VF, GEMM_DEPTH = 256 };
 
 typedef struct gemm_tile {
-    int64_t depth;  /* terms */
-    const float *a; /* packed rows, GEMM_ROWS a term */
-    const float *b; /* packed columns */
+    int64_t depth;     /* terms */
+    const float *a;    /* packed rows, GEMM_ROWS a term */
+    const float *b;    /* packed columns */
+    const float *from; /* the sums of the terms before, or NULL */
+    int64_t from_row;
     float *c;
     int64_t c_row;
-    bool carry; /* c holds the sums of the terms before */
 } gemm_tile;
 
 /* c, `rows` (1 to GEMM_ROWS) x GEMM_COLUMNS. */
 void SIMD(gemm_block)(const gemm_tile *t, int64_t rows);
 
-/* The same for the first `columns` only. */
+/* The same for the first `columns` of c only. `from` holds GEMM_ROWS x GEMM_COLUMNS all the same. */
 void SIMD(gemm_edge)(const gemm_tile *t, int64_t rows, int64_t columns);
 
 /* c[j] += a[0] b[j] + a[1] b[b_term + j] + ..., in this order, for j < n; at most four terms. */
@@ -55,8 +56,21 @@ bool SIMD(gemm_sum_block)(const gemm_sum *s, int64_t rows);
 void SIMD(gemm_pack_rows)(const float *a, int64_t a_row, int64_t rows, int64_t depth, float *to);
 void SIMD(gemm_pack_terms)(const float *a, int64_t a_term, int64_t rows, int64_t depth, float *to);
 
-/* Into ceil(columns / GEMM_COLUMNS) panels: number (term, column) is b[term * b_term + column]; b[column * b_column + term]. */
+/* Into ceil(columns / GEMM_COLUMNS) panels: number (term, column) is b[term * b_term + column]. */
 void SIMD(gemm_pack_columns)(const float *b, int64_t b_term, int64_t columns, int64_t depth, float *to);
-void SIMD(gemm_pack_transposed)(const float *b, int64_t b_column, int64_t columns, int64_t depth, float *to);
+
+/* The same a few lines at a time, with the lines to come already on their way from memory. transposed: number (term,
+ * column) is b[column * b_step + term]. Done when at == units. */
+typedef struct gemm_packer {
+    bool transposed;
+    const float *b;
+    int64_t b_step, columns, depth;
+    float *to;
+    int64_t at, units;
+} gemm_packer;
+
+gemm_packer SIMD(gemm_packer)(bool transposed, const float *b, int64_t b_step, int64_t columns, int64_t depth,
+                              float *to);
+void SIMD(gemm_pack_some)(gemm_packer *p, int64_t units);
 
 #endif

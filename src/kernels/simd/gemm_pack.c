@@ -32,31 +32,31 @@ void SIMD(gemm_pack_terms)(const float *a, int64_t a_term, int64_t rows, int64_t
         float *p = to;
         int64_t r = 0;
 
-        for (; r + GEMM_ROWS <= rows; r += GEMM_ROWS, p += GEMM_ROWS * depth)
-            memcpy(p, a + r, GEMM_ROWS * sizeof *p);
+        for (; r + GEMM_ROWS <= rows; r += GEMM_ROWS, p += GEMM_ROWS * depth) memcpy(p, a + r, GEMM_ROWS * sizeof *p);
         if (r == rows) continue;
         memset(p, 0, GEMM_ROWS * sizeof *p);
         memcpy(p, a + r, (size_t)(rows - r) * sizeof *p);
     }
 }
 
+/* The columns of one term, into panels `panel` floats apart. */
+LKS_INLINE void pack_term(const float *b, int64_t columns, int64_t panel, float *to)
+{
+    int64_t c = 0;
+
+    for (; c + GEMM_COLUMNS <= columns; c += GEMM_COLUMNS, to += panel) {
+        vf_store(to, vf_load(b + c));
+        vf_store(to + VF, vf_load(b + c + VF));
+    }
+    if (c == columns) return;
+    memset(to, 0, GEMM_COLUMNS * sizeof *to);
+    memcpy(to, b + c, (size_t)(columns - c) * sizeof *to);
+}
+
 /* Here too a term is read in one run, whatever the number of panels. */
 void SIMD(gemm_pack_columns)(const float *b, int64_t b_term, int64_t columns, int64_t depth, float *to)
 {
-    const int64_t panel = GEMM_COLUMNS * depth;
-
-    for (int64_t k = 0; k < depth; k++, b += b_term, to += GEMM_COLUMNS) {
-        float *p = to;
-        int64_t c = 0;
-
-        for (; c + GEMM_COLUMNS <= columns; c += GEMM_COLUMNS, p += panel) {
-            vf_store(p, vf_load(b + c));
-            vf_store(p + VF, vf_load(b + c + VF));
-        }
-        if (c == columns) continue;
-        memset(p, 0, GEMM_COLUMNS * sizeof *p);
-        memcpy(p, b + c, (size_t)(columns - c) * sizeof *p);
-    }
+    for (int64_t k = 0; k < depth; k++) pack_term(b + k * b_term, columns, GEMM_COLUMNS * depth, to + k * GEMM_COLUMNS);
 }
 
 /* VF columns, VF terms. */
@@ -71,20 +71,47 @@ LKS_INLINE void transpose_square(const float *b, int64_t b_column, float *to)
     for (int i = 0; i < VF; i++) vf_store(to + i * GEMM_COLUMNS, r[i]);
 }
 
-static void transpose_panel(const float *b, int64_t b_column, int64_t columns, int64_t depth, float *to)
-{
-    const int64_t whole = columns == GEMM_COLUMNS ? depth / VF * VF : 0;
+/* Unit `at` of a transposed block: a vector of columns, LINE terms (a cache line's). */
+enum { LINE = 16, AHEAD_TERMS = 12, AHEAD_LINES = 4 };
 
-    for (int c = 0; c < GEMM_COLUMNS && whole > 0; c += VF)
-        for (int64_t k = 0; k < whole; k += VF)
-            transpose_square(b + c * b_column + k, b_column, to + k * GEMM_COLUMNS + c);
-    for (int64_t k = whole; k < depth; k++)
-        for (int64_t c = 0; c < GEMM_COLUMNS; c++)
-            to[k * GEMM_COLUMNS + c] = c < columns ? b[c * b_column + k] : 0.0f;
+static void pack_transposed(const gemm_packer *p, int64_t at)
+{
+    const int64_t lines = (p->depth + LINE - 1) / LINE, column = at / lines * VF, first = at % lines * LINE;
+    const int64_t end = first + LINE < p->depth ? first + LINE : p->depth, ahead = first + AHEAD_LINES * LINE;
+    const float *b = p->b + column * p->b_step;
+    float *to = p->to + column / GEMM_COLUMNS * GEMM_COLUMNS * p->depth + column % GEMM_COLUMNS;
+    int64_t k = first;
+
+    if (ahead < p->depth)
+        for (int64_t c = 0; c < VF && column + c < p->columns; c++) __builtin_prefetch(b + c * p->b_step + ahead, 0, 2);
+    for (; column + VF <= p->columns && k + VF <= end; k += VF)
+        transpose_square(b + k, p->b_step, to + k * GEMM_COLUMNS);
+    for (; k < end; k++)
+        for (int64_t c = 0; c < VF; c++)
+            to[k * GEMM_COLUMNS + c] = column + c < p->columns ? b[c * p->b_step + k] : 0.0f;
 }
 
-void SIMD(gemm_pack_transposed)(const float *b, int64_t b_column, int64_t columns, int64_t depth, float *to)
+gemm_packer SIMD(gemm_packer)(bool transposed, const float *b, int64_t b_step, int64_t columns, int64_t depth,
+                              float *to)
 {
-    for (; columns > 0; columns -= GEMM_COLUMNS, b += GEMM_COLUMNS * b_column, to += GEMM_COLUMNS * depth)
-        transpose_panel(b, b_column, columns < GEMM_COLUMNS ? columns : GEMM_COLUMNS, depth, to);
+    const int64_t panels = (columns + GEMM_COLUMNS - 1) / GEMM_COLUMNS;
+    const gemm_packer p = { transposed, b,  b_step, columns,
+                            depth,      to, 0,      transposed ? panels * 2 * ((depth + LINE - 1) / LINE) : depth };
+
+    return p;
+}
+
+void SIMD(gemm_pack_some)(gemm_packer *p, int64_t units)
+{
+    for (; units > 0 && p->at < p->units; units--, p->at++) {
+        const int64_t ahead = p->at + AHEAD_TERMS;
+
+        if (p->transposed) {
+            pack_transposed(p, p->at);
+            continue;
+        }
+        for (int64_t c = 0; ahead < p->depth && c < p->columns; c += LINE)
+            __builtin_prefetch(p->b + ahead * p->b_step + c, 0, 2);
+        pack_term(p->b + p->at * p->b_step, p->columns, GEMM_COLUMNS * p->depth, p->to + p->at * GEMM_COLUMNS);
+    }
 }

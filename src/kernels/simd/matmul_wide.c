@@ -3,15 +3,15 @@
  *
  * Threads split columns of the result (matmul) or rows of the weights' gradient, which cannot change bits. The batch's
  * operand is packed once, by all threads together (prepare); the weights are packed by the thread that multiplies them, a block
- * that fits its L2 cache at a time, while the next one is on its way from memory.
+ * that fits its L2 cache at a time, a few lines between two tiles of the block before.
  */
 #include "entries.h"
 #include "gemm.h"
 
 enum {
-    PANELS = 4,     /* of weights in a block */
-    FEW_ROWS = 4,   /* examples up to which packing costs more than it brings */
-    BLOCK_BYTES = 200 * 1024,
+    PANELS = 4,   /* of weights in a block */
+    FEW_ROWS = 4, /* examples up to which packing costs more than it brings */
+    BLOCK_BYTES = 96 * 1024,
     STREAM_FLOATS = 2 << 20 /* gradients from here on are written past the caches: nobody reads them soon */
 };
 
@@ -38,7 +38,7 @@ typedef struct product {
     int64_t rows, depth, columns; /* of the result; terms of each sum */
     const float *a, *w;
     int64_t w_row; /* floats from row to row of the matrix */
-    float *packed_a, *packed_w, *y;
+    float *packed_a, *packed_w, *waiting, *y;
 } product;
 
 static product product_of(const lks_wide_call *wide)
@@ -56,6 +56,7 @@ static product product_of(const lks_wide_call *wide)
                       .w_row = w->dim[1],
                       .packed_a = wide->common,
                       .packed_w = call->scratch,
+                      .waiting = (float *)call->scratch + 2 * PANELS * GEMM_COLUMNS * GEMM_DEPTH,
                       .y = call->out };
 }
 
@@ -69,8 +70,7 @@ static size_t product_scratch(const lks_type *const *in, const lks_type *out, in
 {
     (void)in;
     (void)out;
-    (void)n;
-    return (size_t)(PANELS * GEMM_COLUMNS * GEMM_DEPTH) * sizeof(float);
+    return (size_t)(PANELS * GEMM_COLUMNS * (2 * GEMM_DEPTH + ceil_to(n, GEMM_ROWS))) * sizeof(float);
 }
 
 static bool few_rows(const product *p)
@@ -90,58 +90,79 @@ static void product_prepare(const lks_wide_call *wide)
         SIMD(gemm_pack_rows)(p.a + k, p.depth, p.rows, least(GEMM_DEPTH, p.depth - k), p.packed_a + k * groups);
 }
 
-/* Terms [k, k + depth) of columns [j, j + columns), packed. */
-static void pack_weights(const product *p, int64_t k, int64_t depth, int64_t j, int64_t columns)
+/* A block of weights: terms [k, k + depth) of columns [j, j + columns). */
+typedef struct block {
+    int64_t k, depth, j, columns;
+    float *packed;
+} block;
+
+/* The block behind `b` of the columns before `end`; its depth is 0 behind the last. */
+static block block_after(const product *p, const block *b, int64_t end)
 {
-    if (p->transposed) SIMD(gemm_pack_transposed)(p->w + j * p->w_row + k, p->w_row, columns, depth, p->packed_w);
-    else SIMD(gemm_pack_columns)(p->w + k * p->w_row + j, p->w_row, columns, depth, p->packed_w);
-}
+    block next = *b;
 
-/* The weights that come next, on their way into the L2 cache a few lines at a time. */
-typedef struct ahead {
-    const float *w;
-    int64_t row, width; /* floats from row to row, and of a row */
-    int64_t i, j, rows;
-} ahead;
-
-static ahead ahead_of(const product *p, int64_t k, int64_t j)
-{
-    const int64_t depth = least(GEMM_DEPTH, p->depth - k), columns = least(PANELS * GEMM_COLUMNS, p->columns - j);
-    ahead a = { .w = p->w, .row = p->w_row };
-
-    if (depth <= 0 || columns <= 0) return a;
-    a.w += p->transposed ? j * p->w_row + k : k * p->w_row + j;
-    a.rows = p->transposed ? columns : depth;
-    a.width = p->transposed ? depth : columns;
-    return a;
-}
-
-static void fetch(ahead *a, int64_t lines)
-{
-    for (; lines > 0 && a->i < a->rows; lines--) {
-        __builtin_prefetch(a->w + a->i * a->row + a->j, 0, 2);
-        a->j += 16;
-        if (a->j >= a->width) a->j = 0, a->i++;
+    next.k += b->depth;
+    if (next.k >= p->depth) {
+        next.k = 0;
+        next.j += b->columns;
     }
+    next.columns = least(PANELS * GEMM_COLUMNS, end - next.j);
+    next.depth = next.columns > 0 ? least(GEMM_DEPTH, p->depth - next.k) : 0;
+    next.packed = b->packed == p->packed_w ? p->packed_w + PANELS * GEMM_COLUMNS * GEMM_DEPTH : p->packed_w;
+    return next;
 }
 
-/* All rows of one block of weights. */
-static void multiply_block(const product *p, int64_t k, int64_t depth, int64_t j, int64_t columns, ahead *next)
+static gemm_packer packer_of(const product *p, const block *b)
 {
-    const int64_t calls = (p->rows + GEMM_ROWS - 1) / GEMM_ROWS * ((columns + GEMM_COLUMNS - 1) / GEMM_COLUMNS);
-    const int64_t lines = (PANELS * GEMM_COLUMNS * GEMM_DEPTH / 16 + calls - 1) / calls;
-    gemm_tile t = { .depth = depth, .b = p->packed_w, .c_row = p->columns, .carry = k > 0 };
+    const float *w = p->w + (p->transposed ? b->j * p->w_row + b->k : b->k * p->w_row + b->j);
 
-    for (int64_t c = 0; c < columns; c += GEMM_COLUMNS, t.b += GEMM_COLUMNS * depth) {
-        t.a = p->packed_a + k * ceil_to(p->rows, GEMM_ROWS);
-        for (int64_t i = 0; i < p->rows; i += GEMM_ROWS, t.a += GEMM_ROWS * depth) {
-            const int64_t rows = least(GEMM_ROWS, p->rows - i);
+    return SIMD(gemm_packer)(p->transposed, w, p->w_row, b->columns, b->depth, b->packed);
+}
 
-            t.c = p->y + i * p->columns + j + c;
-            fetch(next, lines);
-            if (columns - c >= GEMM_COLUMNS) SIMD(gemm_block)(&t, rows);
-            else SIMD(gemm_edge)(&t, rows, columns - c);
+/* All rows of one block: a group of them stays in the L1 cache while the block passes by. Between its tiles the next block is
+ * packed. Sums wait side by side for their next terms: rows of the result often lie a power of two apart, where they
+ * would push each other out of the caches. */
+static void multiply_block(const product *p, const block *b, gemm_packer *next)
+{
+    const int64_t groups = (p->rows + GEMM_ROWS - 1) / GEMM_ROWS;
+    const int64_t tiles = groups * ((b->columns + GEMM_COLUMNS - 1) / GEMM_COLUMNS);
+    const int64_t units = (next->units + tiles - 1) / tiles;
+    const bool last = b->k + b->depth == p->depth;
+    float *waiting = p->waiting;
+    gemm_tile t = { .depth = b->depth, .from_row = GEMM_COLUMNS, .c_row = last ? p->columns : GEMM_COLUMNS };
+
+    t.a = p->packed_a + b->k * groups * GEMM_ROWS;
+    for (int64_t i = 0; i < p->rows; i += GEMM_ROWS, t.a += GEMM_ROWS * b->depth) {
+        const int64_t rows = least(GEMM_ROWS, p->rows - i);
+
+        t.b = b->packed;
+        for (int64_t c = 0; c < b->columns; c += GEMM_COLUMNS, waiting += GEMM_ROWS * GEMM_COLUMNS) {
+            t.from = b->k > 0 ? waiting : NULL;
+            t.c = last ? p->y + i * p->columns + b->j + c : waiting;
+            SIMD(gemm_pack_some)(next, units);
+            if (!last || b->columns - c >= GEMM_COLUMNS) SIMD(gemm_block)(&t, rows);
+            else SIMD(gemm_edge)(&t, rows, b->columns - c);
+            t.b += GEMM_COLUMNS * b->depth;
         }
+    }
+    SIMD(gemm_pack_some)(next, next->units);
+}
+
+static void multiply_columns(const product *p, int64_t begin, int64_t end)
+{
+    block b = { .depth = least(GEMM_DEPTH, p->depth),
+                .j = begin,
+                .columns = least(PANELS * GEMM_COLUMNS, end - begin),
+                .packed = p->packed_w };
+    gemm_packer first = packer_of(p, &b);
+
+    SIMD(gemm_pack_some)(&first, first.units);
+    while (b.columns > 0) {
+        const block next = block_after(p, &b, end);
+        gemm_packer packer = next.depth > 0 ? packer_of(p, &next) : (gemm_packer){ 0 };
+
+        multiply_block(p, &b, &packer);
+        b = next;
     }
 }
 
@@ -156,8 +177,9 @@ static void multiply_few(const product *p, int64_t begin, int64_t end)
         for (int64_t i = 0; i < p->rows; i++) memset(p->y + i * p->columns + j, 0, (size_t)n * sizeof *p->y);
         for (int64_t k = 0; k < p->depth; k += 4)
             for (int64_t i = 0; i < p->rows; i++)
-                SIMD(gemm_add_terms)(least(4, p->depth - k), p->a + i * p->depth + k, p->w + k * p->w_row + j, p->w_row,
-                                     n, p->y + i * p->columns + j);
+                SIMD(gemm_add_terms)
+                (least(4, p->depth - k), p->a + i * p->depth + k, p->w + k * p->w_row + j, p->w_row, n,
+                 p->y + i * p->columns + j);
     }
 }
 
@@ -172,19 +194,7 @@ static bool product_run(const lks_wide_call *wide)
         multiply_few(&p, begin, end);
         return false;
     }
-    for (int64_t j = begin; j < end; j += PANELS * GEMM_COLUMNS) {
-        const int64_t columns = least(PANELS * GEMM_COLUMNS, end - j);
-
-        for (int64_t k = 0; k < p.depth; k += GEMM_DEPTH) {
-            const int64_t depth = least(GEMM_DEPTH, p.depth - k);
-            ahead next = k + depth < p.depth ? ahead_of(&p, k + depth, j)
-                         : j + columns < end ? ahead_of(&p, 0, j + columns)
-                                             : (ahead){ 0 };
-
-            pack_weights(&p, k, depth, j, columns);
-            multiply_block(&p, k, depth, j, columns, &next);
-        }
-    }
+    if (begin < end) multiply_columns(&p, begin, end);
     return false; /* not looked at */
 }
 
@@ -222,8 +232,8 @@ static void filter_prepare(const lks_wide_call *wide)
     const int64_t begin = part_begin(m, GEMM_COLUMNS, wide->part, wide->parts);
     const int64_t end = part_begin(m, GEMM_COLUMNS, wide->part + 1, wide->parts);
 
-    SIMD(gemm_pack_columns)((const float *)call->in[1] + begin, m, end - begin, call->n,
-                            (float *)wide->common + begin * call->n);
+    SIMD(gemm_pack_columns)
+    ((const float *)call->in[1] + begin, m, end - begin, call->n, (float *)wide->common + begin * call->n);
 }
 
 static bool filter_run(const lks_wide_call *wide)
@@ -240,15 +250,16 @@ static bool filter_run(const lks_wide_call *wide)
         const int64_t rows = least(step, end - i);
 
         SIMD(gemm_pack_terms)((const float *)call->in[0] + i, k, rows, call->n, packed);
-        for (int64_t j = 0; j < m; j += GEMM_COLUMNS) {
-            s.columns = least(GEMM_COLUMNS, m - j);
-            s.b = (const float *)wide->common + j * call->n;
+        for (int64_t first = 0; first < m; first += PANELS * GEMM_COLUMNS)
             for (int64_t r = 0; r < rows; r += GEMM_ROWS) {
                 s.a = packed + r * call->n;
-                s.c = (float *)call->out + (i + r) * m + j;
-                finite = SIMD(gemm_sum_block)(&s, least(GEMM_ROWS, rows - r)) && finite;
+                for (int64_t j = first; j < least(first + PANELS * GEMM_COLUMNS, m); j += GEMM_COLUMNS) {
+                    s.columns = least(GEMM_COLUMNS, m - j);
+                    s.b = (const float *)wide->common + j * call->n;
+                    s.c = (float *)call->out + (i + r) * m + j;
+                    finite = SIMD(gemm_sum_block)(&s, least(GEMM_ROWS, rows - r)) && finite;
+                }
             }
-        }
     }
     vf_stream_end();
     return finite;
