@@ -69,9 +69,13 @@ static void conv_lines(const conv_job *j, conv_kind kind, conv_tile *t, int64_t 
 static void pack_forward(const conv_job *j, const float *w, int64_t made, int width)
 {
     const int64_t rows = j->rows.kernel * j->cols.kernel * j->depth;
+    const int64_t row = j->groups * j->channels;
     float *p = j->panel;
 
-    for (int64_t i = 0; i < rows; i++, w += j->groups * j->channels, p += width) {
+    for (int64_t i = 0; made == width && i < rows; i++, w += row, p += width) /* the usual case, without a call a row */
+        for (int c = 0; c < width; c += VF) vf_store(p + c, vf_load(w + c));
+    if (made == width) return;
+    for (int64_t i = 0; i < rows; i++, w += row, p += width) {
         memcpy(p, w, (size_t)made * sizeof *p);
         if (made < width) memset(p + made, 0, (size_t)(width - made) * sizeof *p);
     }

@@ -69,6 +69,16 @@ LKS_INLINE void filter_put(const filter_tile *t, const filter_shape *s, const vf
 {
     float sums[12 * VF];
 
+    if (taps == 1 && !s->partial && t->out_lane == 1 && !t->carry) { /* few positions: this is half of the work */
+        LKS_UNROLL
+        for (int i = 0; i < s->R * s->C; i++) {
+            float *o = t->out + i / s->C * t->out_depth + i % s->C * VF;
+
+            vf_store(o, vf_add(vf_load(o), sum[i]));
+        }
+        return;
+    }
+
     LKS_UNROLL
     for (int i = 0; i < taps * s->R * s->C; i++) vf_store(sums + i * VF, sum[i]);
     filter_store(t, s, taps, sums);
