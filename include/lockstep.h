@@ -22,6 +22,7 @@
 #include "lockstep/status.h"
 #include "lockstep/strategy.h"
 #include "lockstep/tensor.h"
+#include "lockstep/tensor_ops.h"
 #include "lockstep/train.h"
 
 #ifndef __cplusplus

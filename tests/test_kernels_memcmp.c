@@ -245,7 +245,9 @@ static void compare_wide(const lks_kernel_set *set, const problem *p, int shards
     call.out = got.data;
     for (int pass = 0; pass < 2; pass++)
         for (int part = 0; part < parts; part++) {
-            const lks_wide_call w = { &call, common.data, part, parts, shards, ends };
+            const lks_wide_call w = {
+                .call = &call, .common = common.data, .part = part, .parts = parts, .shards = shards, .ends = ends
+            };
 
             scratch = guarded_new(wide->scratch(in, &out, p->n), at_end);
             call.scratch = scratch.data;

@@ -27,6 +27,8 @@ typedef struct lks_wide_call {
     int part, parts;
     int shards;          /* accumulators: shard s holds the examples before ends[s] that no earlier one holds */
     const int64_t *ends;
+    const float *add; /* matmul: of the result's shape, added to it; or NULL */
+    bool stream;      /* matmul: nobody reads the result soon: write it past the caches */
 } lks_wide_call;
 
 typedef struct lks_wide {

@@ -2,6 +2,7 @@
 #include "tensor.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -129,8 +130,8 @@ lks_status lks__shape_check(const lks_shape *shape)
     return LKS_OK;
 }
 
-/* Allocates the object and, if `data` is NULL, zeroed memory for it. */
-static lks_tensor *make(lks_dtype dtype, lks_shape shape, void *data)
+/* Allocates the object and, if `data` is NULL, memory for it. */
+static lks_tensor *make(lks_dtype dtype, lks_shape shape, void *data, bool zeroed)
 {
     lks_tensor *t;
     size_t bytes;
@@ -152,7 +153,7 @@ static lks_tensor *make(lks_dtype dtype, lks_shape shape, void *data)
     t->size = lks_shape_size(&shape);
     t->data = data;
     if (data == NULL) {
-        t->data = lks__aligned_calloc(bytes ? bytes : 1);
+        t->data = zeroed ? lks__aligned_calloc(bytes ? bytes : 1) : lks__aligned_malloc(bytes ? bytes : 1);
         t->owns_data = 1;
         if (t->data == NULL) goto free_tensor;
     }
@@ -167,7 +168,12 @@ no_memory:
 
 lks_tensor *lks_tensor_create(lks_dtype dtype, lks_shape shape)
 {
-    return make(dtype, shape, NULL);
+    return make(dtype, shape, NULL, true);
+}
+
+lks_tensor *lks__tensor_create_raw(lks_dtype dtype, lks_shape shape)
+{
+    return make(dtype, shape, NULL, false);
 }
 
 lks_tensor *lks_tensor_from(lks_dtype dtype, lks_shape shape, const void *data)
@@ -178,7 +184,7 @@ lks_tensor *lks_tensor_from(lks_dtype dtype, lks_shape shape, const void *data)
         lks__fail(LKS_E_ARG, "lks_tensor_from cannot copy strings");
         return NULL;
     }
-    t = make(dtype, shape, NULL);
+    t = make(dtype, shape, NULL, true);
     if (t != NULL && t->size > 0) memcpy(t->data, data, (size_t)t->size * lks_dtype_size(dtype));
     return t;
 }
@@ -186,7 +192,7 @@ lks_tensor *lks_tensor_from(lks_dtype dtype, lks_shape shape, const void *data)
 lks_tensor *lks_tensor_wrap(lks_dtype dtype, lks_shape shape, void *data, void (*release)(void *user), void *user)
 {
     static char nothing;
-    lks_tensor *t = make(dtype, shape, data != NULL ? data : &nothing);
+    lks_tensor *t = make(dtype, shape, data != NULL ? data : &nothing, false);
 
     if (t == NULL) {
         if (release != NULL) release(user);
@@ -373,7 +379,7 @@ const void *lks_tensor_cdata(const lks_tensor *tensor)
 
 static lks_tensor *view(lks_tensor *tensor, lks_shape shape, char *data)
 {
-    lks_tensor *v = make(tensor->dtype, shape, data);
+    lks_tensor *v = make(tensor->dtype, shape, data, false);
 
     if (v != NULL) v->base = lks_tensor_retain(tensor);
     return v;

@@ -17,6 +17,9 @@ lks_status lks__tensor_set_bytes(lks_tensor *tensor, int64_t i, const void *data
 /* Element i with room for `size` bytes that the caller writes; NULL on failure. A zero byte follows them. */
 char *lks__tensor_string(lks_tensor *tensor, int64_t i, size_t size);
 
+/* As lks_tensor_create, but what it holds is undefined: for results that are written in full. No strings. */
+lks_tensor *lks__tensor_create_raw(lks_dtype dtype, lks_shape shape);
+
 /* ---- recycling, for pools of buffers ----
  * When the last reference of a homed tensor goes, home(owner, tensor) takes it over instead of it being freed. It has no
  * contents then (strings are freed, a view has let its base go); revive makes it a tensor with one reference again. */

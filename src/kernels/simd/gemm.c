@@ -35,12 +35,36 @@ LKS_INLINE void gemm_fetch_result(const float *c, int64_t c_row, const int rows)
     }
 }
 
+LKS_INLINE void gemm_put(float *p, vf v, const bool stream)
+{
+    if (stream) vf_stream(p, v);
+    else vf_store(p, v);
+}
+
+/* With another array added, past the caches or not. */
+LKS_INLINE void gemm_store_sum(const gemm_tile *t, const vf *sum, const int rows, const bool stream)
+{
+    LKS_UNROLL
+    for (int r = 0; r < rows; r++) {
+        float *c = t->c + r * t->c_row;
+
+        LKS_UNROLL
+        for (int h = 0; h < 2; h++) {
+            vf v = sum[2 * r + h];
+
+            if (t->add != NULL) v = vf_add(v, vf_load(t->add + r * t->c_row + h * VF));
+            gemm_put(c + h * VF, v, stream);
+        }
+    }
+}
+
 LKS_INLINE void gemm_block_of(const gemm_tile *t, const int rows)
 {
     vf sum[2 * GEMM_ROWS];
     float *c = t->c;
 
-    gemm_fetch_result(c, t->c_row, rows);
+    if (!t->stream) gemm_fetch_result(c, t->c_row, rows);
+    if (t->add != NULL) gemm_fetch_result(t->add, t->c_row, rows);
     if (t->from != NULL) {
         LKS_UNROLL
         for (int r = 0; r < rows; r++) {
@@ -52,6 +76,11 @@ LKS_INLINE void gemm_block_of(const gemm_tile *t, const int rows)
         for (int i = 0; i < 2 * rows; i++) sum[i] = vf_zero();
     }
     gemm_terms(sum, t->a, t->b, t->depth, rows);
+    if (t->stream || t->add != NULL) {
+        if (t->stream) gemm_store_sum(t, sum, rows, true);
+        else gemm_store_sum(t, sum, rows, false);
+        return;
+    }
     LKS_UNROLL
     for (int r = 0; r < rows; r++) {
         vf_store(c, sum[2 * r]);
@@ -179,7 +208,11 @@ void SIMD(gemm_edge)(const gemm_tile *t, int64_t rows, int64_t columns)
 
     edge.c = c;
     edge.c_row = GEMM_COLUMNS;
+    edge.add = NULL;
+    edge.stream = false;
     fns[rows].block(&edge);
+    for (int64_t r = 0; t->add != NULL && r < rows; r++)
+        for (int64_t j = 0; j < columns; j++) c[r * GEMM_COLUMNS + j] += t->add[r * t->c_row + j];
     for (int64_t r = 0; r < rows; r++) memcpy(t->c + r * t->c_row, c + r * GEMM_COLUMNS, (size_t)columns * sizeof *c);
 }
 

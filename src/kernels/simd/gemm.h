@@ -24,6 +24,8 @@ typedef struct gemm_tile {
     int64_t from_row;
     float *c;
     int64_t c_row;
+    const float *add; /* c's shape and rows: added to the sums; or NULL */
+    bool stream;      /* c is written past the caches; all of it is aligned */
 } gemm_tile;
 
 /* c, `rows` (1 to GEMM_ROWS) x GEMM_COLUMNS. */

@@ -9,7 +9,7 @@
 #include "gemm.h"
 
 enum {
-    PANELS = 4,   /* of weights in a block */
+    PANELS = 4,   /* of weights in a block of GEMM_DEPTH terms */
     FEW_ROWS = 4, /* examples up to which packing costs more than it brings */
     BLOCK_BYTES = 96 * 1024,
     STREAM_FLOATS = 2 << 20 /* gradients from here on are written past the caches: nobody reads them soon */
@@ -39,6 +39,9 @@ typedef struct product {
     const float *a, *w;
     int64_t w_row; /* floats from row to row of the matrix */
     float *packed_a, *packed_w, *waiting, *y;
+    const float *add;
+    bool stream;
+    int64_t width; /* columns of a block */
 } product;
 
 static product product_of(const lks_wide_call *wide)
@@ -46,10 +49,13 @@ static product product_of(const lks_wide_call *wide)
     const lks_op_call *call = wide->call;
     const lks_shape *w = &call->in_type[1]->shape;
     const bool transposed = *(const bool *)call->attrs;
+    const int64_t depth = w->dim[transposed];
+    const int64_t panels = depth > 0 && depth < GEMM_DEPTH ? PANELS * GEMM_DEPTH / depth : PANELS;
+    const bool whole = w->dim[!transposed] % GEMM_COLUMNS == 0 && (uintptr_t)call->out % 64 == 0;
 
     return (product){ .transposed = transposed,
                       .rows = call->n,
-                      .depth = w->dim[transposed],
+                      .depth = depth,
                       .columns = w->dim[!transposed],
                       .a = call->in[0],
                       .w = call->in[1],
@@ -57,7 +63,10 @@ static product product_of(const lks_wide_call *wide)
                       .packed_a = wide->common,
                       .packed_w = call->scratch,
                       .waiting = (float *)call->scratch + 2 * PANELS * GEMM_COLUMNS * GEMM_DEPTH,
-                      .y = call->out };
+                      .y = call->out,
+                      .add = wide->add,
+                      .stream = wide->stream && whole,
+                      .width = panels * GEMM_COLUMNS };
 }
 
 static size_t product_common(const lks_type *const *in, const lks_type *out, int64_t n)
@@ -106,7 +115,7 @@ static block block_after(const product *p, const block *b, int64_t end)
         next.k = 0;
         next.j += b->columns;
     }
-    next.columns = least(PANELS * GEMM_COLUMNS, end - next.j);
+    next.columns = least(p->width, end - next.j);
     next.depth = next.columns > 0 ? least(GEMM_DEPTH, p->depth - next.k) : 0;
     next.packed = b->packed == p->packed_w ? p->packed_w + PANELS * GEMM_COLUMNS * GEMM_DEPTH : p->packed_w;
     return next;
@@ -131,6 +140,8 @@ static void multiply_block(const product *p, const block *b, gemm_packer *next)
     float *waiting = p->waiting;
     gemm_tile t = { .depth = b->depth, .from_row = GEMM_COLUMNS, .c_row = last ? p->columns : GEMM_COLUMNS };
 
+    t.stream = last && p->stream;
+
     t.a = p->packed_a + b->k * groups * GEMM_ROWS;
     for (int64_t i = 0; i < p->rows; i += GEMM_ROWS, t.a += GEMM_ROWS * b->depth) {
         const int64_t rows = least(GEMM_ROWS, p->rows - i);
@@ -139,6 +150,7 @@ static void multiply_block(const product *p, const block *b, gemm_packer *next)
         for (int64_t c = 0; c < b->columns; c += GEMM_COLUMNS, waiting += GEMM_ROWS * GEMM_COLUMNS) {
             t.from = b->k > 0 ? waiting : NULL;
             t.c = last ? p->y + i * p->columns + b->j + c : waiting;
+            t.add = last && p->add != NULL ? p->add + (t.c - p->y) : NULL;
             SIMD(gemm_pack_some)(next, units);
             if (!last || b->columns - c >= GEMM_COLUMNS) SIMD(gemm_block)(&t, rows);
             else SIMD(gemm_edge)(&t, rows, b->columns - c);
@@ -150,10 +162,9 @@ static void multiply_block(const product *p, const block *b, gemm_packer *next)
 
 static void multiply_columns(const product *p, int64_t begin, int64_t end)
 {
-    block b = { .depth = least(GEMM_DEPTH, p->depth),
-                .j = begin,
-                .columns = least(PANELS * GEMM_COLUMNS, end - begin),
-                .packed = p->packed_w };
+    block b = {
+        .depth = least(GEMM_DEPTH, p->depth), .j = begin, .columns = least(p->width, end - begin), .packed = p->packed_w
+    };
     gemm_packer first = packer_of(p, &b);
 
     SIMD(gemm_pack_some)(&first, first.units);
@@ -176,10 +187,13 @@ static void multiply_few(const product *p, int64_t begin, int64_t end)
 
         for (int64_t i = 0; i < p->rows; i++) memset(p->y + i * p->columns + j, 0, (size_t)n * sizeof *p->y);
         for (int64_t k = 0; k < p->depth; k += 4)
-            for (int64_t i = 0; i < p->rows; i++)
-                SIMD(gemm_add_terms)
-                (least(4, p->depth - k), p->a + i * p->depth + k, p->w + k * p->w_row + j, p->w_row, n,
-                 p->y + i * p->columns + j);
+            for (int64_t i = 0; i < p->rows; i++) {
+                const float *a = p->a + i * p->depth + k, *w = p->w + k * p->w_row + j;
+
+                SIMD(gemm_add_terms)(least(4, p->depth - k), a, w, p->w_row, n, p->y + i * p->columns + j);
+            }
+        for (int64_t i = 0; p->add != NULL && i < p->rows; i++)
+            for (int64_t c = i * p->columns + j; c < i * p->columns + j + n; c++) p->y[c] += p->add[c];
     }
 }
 
@@ -195,6 +209,7 @@ static bool product_run(const lks_wide_call *wide)
         return false;
     }
     if (begin < end) multiply_columns(&p, begin, end);
+    if (p.stream) vf_stream_end();
     return false; /* not looked at */
 }
 
