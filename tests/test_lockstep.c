@@ -298,6 +298,40 @@ static void local_batch_normalization_sums_each_replica_alone(void **state)
     lks_tensor_release(y);
 }
 
+static lks_model *build_large_pictures(void)
+{
+    lks_node in = lks_input(lks_shape(61, 60, 12));
+    lks_node x = lks_conv2d(in, .filters = 40, .kernel_size = { 3, 3 }, .padding = "same", .activation = "relu");
+
+    x = lks_depthwise_conv2d(x, .kernel_size = { 3, 3 }, .strides = { 2, 2 }, .padding = "same");
+    x = lks_batch_normalization(x);
+    x = lks_relu(x);
+    x = lks_conv2d(x, .filters = 72, .kernel_size = { 1, 1 });
+    x = lks_conv2d(x, .filters = 9, .kernel_size = { 5, 4 }, .strides = { 3, 2 }, .activation = "tanh");
+    return lks_model_create(in, lks_dense(lks_flatten(x), .units = CLASSES));
+}
+
+static void one_picture_predicts_the_same_bits_on_any_number_of_threads(void **state)
+{
+    lks_model *model = build_large_pictures();
+    lks_tensor *x = lks_tensor_create(LKS_FLOAT32, lks_shape(1, 61, 60, 12)), *want, *have;
+    float *p = lks_tensor_data(x);
+
+    (void)state;
+    for (int64_t i = 0; i < lks_tensor_size(x); i++) p[i] = (float)(i * 7919 % 1009 - 500) / 500.0f;
+    want = lks_predict(model, x, .batch_size = 1, .threads = 1);
+    assert_non_null(want);
+    for (int threads = 2; threads < 8; threads++) {
+        have = lks_predict(model, x, .batch_size = 1, .threads = threads);
+        assert_non_null(have);
+        assert_memory_equal(lks_tensor_cdata(have), lks_tensor_cdata(want), CLASSES * sizeof(float));
+        lks_tensor_release(have);
+    }
+    lks_tensor_release(want);
+    lks_tensor_release(x);
+    lks_model_release(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +341,7 @@ int main(void)
         cmocka_unit_test(dropout_and_synchronised_batch_normalization_keep_their_bits),
         cmocka_unit_test(local_batch_normalization_sums_each_replica_alone),
         cmocka_unit_test(shards_and_seed_show),
+        cmocka_unit_test(one_picture_predicts_the_same_bits_on_any_number_of_threads),
         cmocka_unit_test(an_example_predicts_the_same_bits_alone_and_in_a_batch),
     };
     return cmocka_run_group_tests(tests, make_data, drop_data);

@@ -71,9 +71,14 @@ void lks__cpu_trace_outputs(const lks_executable *exe, cpu_lane *lane, const cpu
 static void run_instr(lks_executable *exe, cpu_lane *lane, const cpu_instr *instr, int64_t first, int64_t n)
 {
     const lks_run_args *a = exe->args;
+    const bool split = lks__cpu_can_split(exe, instr, n);
 
     for (int k = 0; k < instr->n_in; k++) lane->in[k] = lks__cpu_address(exe, lane, instr->in[k], first);
     for (int k = 0; k < instr->n_out; k++) lane->out[k] = output(exe, lane, instr->out[k], first);
+    if (instr->program != NULL && split) {
+        lks__cpu_run_parts(exe, lane, instr, NULL, n);
+        return;
+    }
     if (instr->program != NULL) {
         lks__ew_program_run(instr->program, exe->kernels, lane->in, lane->out, 0, n * lks__type_size(instr->out_type),
                             lane->scratch);
@@ -96,7 +101,8 @@ static void run_instr(lks_executable *exe, cpu_lane *lane, const cpu_instr *inst
         lane->scratch,
         instr->after ? &after : NULL,
     };
-    instr->run(&call);
+    if (split) lks__cpu_run_parts(exe, lane, instr, &call, n);
+    else instr->run(&call);
 }
 
 static void set_feeds(const lks_executable *exe, cpu_lane *lane, const cpu_phase *phase, int64_t first, int64_t n)
@@ -151,6 +157,16 @@ static void run_lane(void *user, int task)
     }
 }
 
+static int lanes_with_examples(const lks_executable *exe)
+{
+    const int64_t batch = exe->args->n, v = exe->shards;
+    int lanes = 0;
+
+    for (int l = 0; l < exe->n_lanes; l++)
+        lanes += (exe->lanes[l].shard_begin * batch + v - 1) / v < (exe->lanes[l].shard_end * batch + v - 1) / v;
+    return lanes;
+}
+
 void lks__cpu_run_phase(lks_executable *exe, int phase)
 {
     exe->phase = phase;
@@ -159,7 +175,9 @@ void lks__cpu_run_phase(lks_executable *exe, int phase)
         lks__cpu_run_wide(exe, phase);
         return;
     }
-    lks__pool_run(exe->threads, exe->n_lanes, run_lane, exe);
+    exe->alone = lanes_with_examples(exe) < 2;
+    if (!exe->alone) lks__pool_run(exe->threads, exe->n_lanes, run_lane, exe);
+    for (int l = 0; exe->alone && l < exe->n_lanes; l++) run_lane(exe, l); /* nobody to wake */
     lks__cpu_join(exe, phase);
 }
 

@@ -170,6 +170,7 @@ static lks_status single_instr(lks_executable *exe, int64_t id, cpu_instr *instr
     instr->in_type = n->in_type;
     instr->out_type = &n->type;
     instr->attrs = n->attrs;
+    instr->op = n->op;
     instr->name = n->op->name;
     instr->run = n->op->run;
     instr->replica_mean = n->op == &lks__op_replica_mean;

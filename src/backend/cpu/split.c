@@ -1,0 +1,72 @@
+/* split.c - more threads than examples: one instruction at a time, each made by all threads, by rows of an image or ranges of
+ * elements. Every element is made as it would be by one thread, so bits cannot change.
+ *
+ * Worth it from some microseconds of work on; below, the caller goes on alone.
+ */
+#include <string.h>
+
+#include "base/pool.h"
+#include "ops/build.h"
+#include "plan.h"
+#include "program.h"
+
+/* Operations below which waking and joining the others costs more than it brings. */
+enum { LEAST_FLOP = 200000, LEAST_ELEMENTS = 100000 };
+
+typedef struct part_work {
+    lks_executable *exe;
+    const cpu_instr *instr;
+    const lks_op_call *call; /* a convolution */
+    cpu_lane *lane;          /* whose pointers all use */
+    int64_t elements;
+} part_work;
+
+static bool is_image_rows(const cpu_instr *instr)
+{
+    const lks_conv_attrs *a = instr->attrs;
+
+    return instr->op == &lks__op_conv2d && instr->flop >= LEAST_FLOP && a->out[0] >= 2 && instr->mask == 0;
+}
+
+bool lks__cpu_can_split(const lks_executable *exe, const cpu_instr *instr, int64_t n)
+{
+    if (!exe->alone || exe->n_lanes < 2 || exe->tracing || n != 1) return false;
+    if (instr->program != NULL) return lks__type_size(instr->out_type) >= LEAST_ELEMENTS && instr->program->n_sums == 0;
+    return is_image_rows(instr);
+}
+
+/* Rows [begin, end) of the output are a convolution with so many fewer rows of padding in front. */
+static void run_rows(void *user, int task)
+{
+    const part_work *w = user;
+    const lks_conv_attrs *whole = w->instr->attrs;
+    const int64_t begin = whole->out[0] * task / w->exe->n_lanes, end = whole->out[0] * (task + 1) / w->exe->n_lanes;
+    lks_conv_attrs a = *whole;
+    lks_op_call call = *w->call;
+
+    if (begin == end) return;
+    a.out[0] = end - begin;
+    a.before[0] -= begin * whole->stride[0];
+    call.attrs = &a;
+    call.out = (float *)call.out + begin * whole->out[1] * w->instr->out_type->shape.dim[2];
+    call.scratch = w->exe->lanes[task].scratch;
+    w->instr->run(&call);
+}
+
+static void run_elements(void *user, int task)
+{
+    const part_work *w = user;
+    const int64_t blocks = (w->elements + LKS_EW_BLOCK - 1) / LKS_EW_BLOCK;
+    const int64_t begin = blocks * task / w->exe->n_lanes * LKS_EW_BLOCK,
+                  end = blocks * (task + 1) / w->exe->n_lanes * LKS_EW_BLOCK;
+
+    lks__ew_program_run(w->instr->program, w->exe->kernels, w->lane->in, w->lane->out, begin,
+                        end < w->elements ? end : w->elements, w->exe->lanes[task].scratch);
+}
+
+void lks__cpu_run_parts(lks_executable *exe, cpu_lane *lane, const cpu_instr *instr, const lks_op_call *call, int64_t n)
+{
+    part_work w = { exe, instr, call, lane, n * lks__type_size(instr->out_type) };
+
+    lks__pool_run(exe->threads, exe->n_lanes, instr->program != NULL ? run_elements : run_rows, &w);
+}
