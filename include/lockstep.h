@@ -19,6 +19,7 @@
 #include "lockstep/ops.h"
 #include "lockstep/optimizers.h"
 #include "lockstep/records.h"
+#include "lockstep/sources.h"
 #include "lockstep/status.h"
 #include "lockstep/strategy.h"
 #include "lockstep/tensor.h"

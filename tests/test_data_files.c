@@ -160,6 +160,36 @@ static void every_flipped_bit_of_a_record_file_is_found(void **state)
     }
 }
 
+static char warning[512];
+
+static void keep_warning(void *user, const char *sentence)
+{
+    (void)user;
+    snprintf(warning, sizeof warning, "%s", sentence);
+}
+
+static void failures_that_are_passed_over_are_counted_by_file(void **state)
+{
+    static const lks_dtype types[] = { LKS_INT32, LKS_INT32 };
+    const char *files[] = { write_file("one.csv", "1,2\n3\n4,5\nx,6\n", 14), write_file("two.csv", "a,b\n7,8\n", 8) };
+    lks_dataset *ds = lks_ignore_errors(lks_csv(2, files, .n_columns = 2, .dtypes = types));
+    lks_iter *it = NULL;
+    lks_element *e;
+    int n = 0;
+
+    (void)state;
+    lks_set_warnings(keep_warning, NULL);
+    assert_status(lks_iter_create(ds, &it), LKS_OK);
+    for (; lks_iter_next(it, &e) == LKS_OK; n++) lks_element_release(e);
+    lks_iter_release(it);
+    lks_dataset_release(ds);
+    lks_set_warnings(NULL, NULL);
+    assert_int_equal(n, 3);
+    assert_non_null(strstr(warning, ": 3 failed elements"));
+    assert_non_null(strstr(warning, "2 of '"));
+    assert_non_null(strstr(warning, "one.csv', 1 of '"));
+}
+
 static void a_length_is_not_believed_without_the_bytes(void **state)
 {
     unsigned char bytes[12] = { 0, 0, 0, 0, 0, 1, 0, 0 };
@@ -318,6 +348,7 @@ int main(void)
         cmocka_unit_test(lines_lose_their_ends_and_every_carriage_return),
         cmocka_unit_test(gzip_files_may_have_several_members),
         cmocka_unit_test(every_flipped_bit_of_a_record_file_is_found),
+        cmocka_unit_test(failures_that_are_passed_over_are_counted_by_file),
         cmocka_unit_test(a_length_is_not_believed_without_the_bytes),
         cmocka_unit_test(records_of_one_length),
         cmocka_unit_test(csv_fields_are_typed_quoted_and_defaulted),

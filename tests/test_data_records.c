@@ -1,78 +1,7 @@
 /* test_data_records.c - Examples and TFRecord files: what is built and written is read back, alone and in batches, in every
  * encoding that protocol buffers allow; what does not fit says why; a warm reader allocates nothing; damage never hurts.
  */
-#include "test_data.h"
-
-#include <stdbool.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "support/failing_alloc.h"
-#include "tensor/tensor.h"
-
-static char folder[64];
-
-static const char *path(const char *name)
-{
-    static char paths[8][128];
-    static int turn;
-    char *p = paths[turn++ % 8];
-
-    snprintf(p, sizeof paths[0], "%s/%s", folder, name);
-    return p;
-}
-
-/* { label: [5 + i], name: ["cat"], x: i + 1 floats, words: i strings } */
-static lks_example *sample(int64_t i)
-{
-    static const lks_bytes words[] = { { "a", 1 }, { "bb", 2 }, { "", 0 } };
-    const float x[] = { 1.5f, -2.0f, 0.25f, 8.0f };
-    const int64_t label = 5 + i;
-    lks_example *e = lks_example_create();
-
-    assert_status(lks_example_set_float(e, "x", (size_t)i + 1, x), LKS_OK);
-    assert_status(lks_example_set_int64(e, "label", 1, &label), LKS_OK);
-    assert_status(lks_example_set_bytes(e, "name", 1, &(lks_bytes){ "cat", 3 }), LKS_OK);
-    if (i != 1) assert_status(lks_example_set_bytes(e, "words", (size_t)i, words), LKS_OK);
-    return e;
-}
-
-enum { RECORDS = 3 };
-
-static const char *write_samples(const char *name, const char *compression, int64_t shards)
-{
-    const char *p = path(name);
-    lks_record_writer *w = NULL;
-
-    assert_status(lks_record_writer_open(&w, p, .compression_type = compression, .num_shards = shards), LKS_OK);
-    for (int64_t i = 0; i < RECORDS; i++) {
-        lks_example *e = sample(i);
-        assert_status(lks_record_writer_write_example(w, e), LKS_OK);
-        lks_example_release(e);
-    }
-    assert_int_equal(access(p, F_OK), -1); /* nothing is there before it is whole */
-    assert_status(lks_record_writer_close(w), LKS_OK);
-    return p;
-}
-
-/* Lets `see` look at each element. */
-static int64_t each(lks_dataset *ds, void (*see)(lks_element *e, int64_t i))
-{
-    lks_iter *it = NULL;
-    lks_element *e;
-    int64_t n = 0;
-    lks_status status;
-
-    assert_status(lks_iter_create(ds, &it), LKS_OK);
-    while ((status = lks_iter_next(it, &e)) == LKS_OK) {
-        see(e, n++);
-        lks_element_release(e);
-    }
-    assert_status(status, LKS_END);
-    lks_iter_release(it);
-    lks_dataset_release(ds);
-    return n;
-}
+#include "test_records.h"
 
 static lks_features *sample_features(void)
 {
@@ -354,6 +283,21 @@ static void sequence_examples_have_a_context_and_lists(void **state)
     lks_example_release(e);
 }
 
+static void a_parse_error_names_file_and_record(void **state)
+{
+    const char *file = write_samples("names.tfrecord", NULL, 1);
+
+    (void)state;
+    for (int batched = 0; batched < 2; batched++) {
+        lks_dataset *ds = lks_skip(lks_tfrecord(1, &file), 1);
+        if (batched) ds = lks_batch(ds, 2);
+        assert_status(parse_one(ds, lks_parse_example(lks_features_of({ .key = "words", .dtype = LKS_STRING }))),
+                      LKS_E_ARG);
+        assert_non_null(strstr(lks_last_error(), "names.tfrecord', record 1, offset "));
+    }
+    unlink(file);
+}
+
 /* Damaged Examples give elements or sentences, whatever byte is hit. (Memory is the sanitizers' concern.) */
 static void damage_is_survived(void **state)
 {
@@ -459,22 +403,6 @@ static void every_failed_allocation_is_reported(void **state)
     unlink(file);
 }
 
-static int make_folder(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/lks-test-records-XXXXXX");
-    return mkdtemp(folder) == NULL ? -1 : 0;
-}
-
-static int remove_folder(void **state)
-{
-    char command[128];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -486,6 +414,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_is_said),
         cmocka_unit_test(equal_examples_are_equal_bytes),
         cmocka_unit_test(sequence_examples_have_a_context_and_lists),
+        cmocka_unit_test(a_parse_error_names_file_and_record),
         cmocka_unit_test(damage_is_survived),
         cmocka_unit_test(a_warm_reader_allocates_nothing_for_a_record),
         cmocka_unit_test(every_failed_allocation_is_reported),

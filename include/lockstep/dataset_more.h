@@ -144,6 +144,7 @@ typedef struct lks_random_options {
 LKS_API lks_dataset *lks_random_with(const lks_random_options *options);
 
 /* ---- sources over files: n names (copied), opened one after another when they are reached ----
+ * A name may be an https:// address: it is read by ranges, with retries after growing pauses.
  * A file that can't be opened or read gives one error; the next element comes from the next file. */
 
 typedef struct lks_files_options {
@@ -151,7 +152,8 @@ typedef struct lks_files_options {
     const char *compression_type; /* NULL or "" = none, "GZIP", "ZLIB"; never guessed */
     int64_t buffer_size;          /* bytes, default 262144 */
     int64_t
-        num_parallel_reads; /* 0 = file after file; N = N files open, one record of each in turn; LKS_AUTOTUNE = 16 */
+        num_parallel_reads;  /* 0 = file after file; N = N files open, one record of each in turn; LKS_AUTOTUNE = 16 */
+    lks_tristate allow_http; /* default false: names may begin with https://, http:// is refused */
 } lks_files_options;
 
 /* Lines as strings, without their ends; every carriage return is left out. */

@@ -30,6 +30,7 @@ for file in $(git ls-files --cached --others --exclude-standard 'src/*.c' 'src/*
             split("status:base dataset:data dataset_more:data dataset_more:data element:data records:data mnist:data layer:layers train:model applications:applications options:base " \
                   "ops:ops node:ops eager:model tensor_ops:backend image:files image_functions:data image_folder:data dataset_distribute:data plot:files", m, " ")
             for (i in m) { split(m[i], kv, ":"); home[kv[1]] = kv[2] }
+            home["sources"] = "data"
             split(file, part, "/"); from = part[2]
         }
         /^[ \t]*#[ \t]*include[ \t]*"/ {

@@ -5,9 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "error_file.h"
 #include "text.h"
 
+/* The sentence, and from SENTENCE on the file's name. */
 static _Thread_local char last_error[LKS_ERROR_TEXT];
+enum { SENTENCE = LKS_ERROR_TEXT - LKS_ERROR_FILE };
 static _Thread_local unsigned serial;
 static _Thread_local lks_status last_code;
 
@@ -54,10 +57,11 @@ const char *lks_last_error(void)
 
 static lks_status fail(lks_status code, const char *fmt, va_list args)
 {
-    char text[LKS_ERROR_TEXT]; /* arguments may point into last_error */
+    char text[SENTENCE]; /* arguments may point into last_error */
 
     vsnprintf(text, sizeof text, fmt, args);
     memcpy(last_error, text, strlen(text) + 1);
+    last_error[SENTENCE] = '\0';
     serial++;
     last_code = code;
     return code;
@@ -93,9 +97,21 @@ lks_status lks__error_code(void)
     return last_code;
 }
 
+void lks__error_set_file(const char *path)
+{
+    size_t n = path == NULL ? 0 : strlen(path), cut = n < LKS_ERROR_FILE ? 0 : n - LKS_ERROR_FILE + 1;
+
+    memmove(last_error + SENTENCE, n == 0 ? "" : path + cut, n - cut + 1);
+}
+
+const char *lks__error_file(void)
+{
+    return last_error + SENTENCE;
+}
+
 lks_status lks__context(lks_status code, const char *fmt, ...)
 {
-    char text[LKS_ERROR_TEXT];
+    char text[SENTENCE];
     va_list args;
     size_t n, rest;
 

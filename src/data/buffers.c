@@ -15,6 +15,11 @@ typedef struct free_list {
     size_t n, made, capacity; /* free now, ever made, room */
 } free_list;
 
+typedef struct pool_name {
+    struct pool_name *next;
+    char text[];
+} pool_name;
+
 struct lks_buffers {
     pthread_mutex_t lock;
     lks_spec *spec;
@@ -23,6 +28,7 @@ struct lks_buffers {
     size_t spare;
     bool closed;
     unsigned forks; /* a forked child must not wait for a lock that nobody will open */
+    pool_name *names;
     free_list elements;
     free_list lists[]; /* [2 i] tensors and [2 i + 1] views of component i */
 };
@@ -60,6 +66,10 @@ static void destroy(lks_buffers *b)
     for (size_t i = 0; i < 2 * b->n_leaves; i++) {
         for (size_t k = 0; k < b->lists[i].n; k++) lks__tensor_destroy(b->lists[i].item[k]);
         lks__free(b->lists[i].item);
+    }
+    for (pool_name *n = b->names, *next; n != NULL; n = next) {
+        next = n->next;
+        lks__free(n);
     }
     pthread_mutex_destroy(&b->lock);
     lks_spec_release(b->spec);
@@ -141,6 +151,22 @@ static void add_spare(lks_buffers *b, free_list *list, void *(*make)(free_list *
     pthread_mutex_unlock(&b->lock);
 }
 
+const char *lks__buffers_name(lks_buffers *b, const char *name)
+{
+    size_t size = strlen(name) + 1;
+    pool_name *n;
+
+    pthread_mutex_lock(&b->lock);
+    for (n = b->names; n != NULL && strcmp(n->text, name) != 0;) n = n->next;
+    if (n == NULL && (n = lks__malloc(sizeof *n + size)) != NULL) {
+        memcpy(n->text, name, size);
+        n->next = b->names;
+        b->names = n;
+    }
+    pthread_mutex_unlock(&b->lock);
+    return n == NULL ? NULL : n->text;
+}
+
 static void *make_shell(free_list *list, size_t bytes)
 {
     lks_element *e = lks__calloc(1, bytes);
@@ -166,6 +192,7 @@ lks_element *lks__buffers_element(lks_buffers *b)
         add_spare(b, &b->elements, make_shell, bytes);
     }
     atomic_store(&e->references, 1);
+    e->origin = (lks_origin){ .file = NULL };
     return e;
 }
 

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "byte_stream.h"
@@ -21,7 +22,9 @@ static void z_free(void *user, void *memory)
 
 void lks__stream_close(lks_byte_stream *s)
 {
-    if (s->open) close(s->fd);
+    if (s->open && s->fd >= 0) close(s->fd);
+    lks__remote_close(s->remote);
+    s->remote = NULL;
     if (s->z_open) inflateEnd(&s->z);
     s->open = s->z_open = false;
 }
@@ -32,6 +35,14 @@ void lks__stream_free(lks_byte_stream *s)
     lks__free(s->out);
     lks__free(s->in);
     s->out = s->in = NULL;
+}
+
+uint64_t lks__stream_size(const lks_byte_stream *s)
+{
+    struct stat info;
+
+    if (s->remote != NULL) return lks__remote_size(s->remote);
+    return fstat(s->fd, &info) == 0 && S_ISREG(info.st_mode) ? (uint64_t)info.st_size : UINT64_MAX;
 }
 
 static lks_status start_inflate(lks_byte_stream *s, lks_compression compression)
@@ -59,8 +70,10 @@ lks_status lks__stream_open(lks_byte_stream *s, const char *path, lks_compressio
     s->compressed = compression != LKS_PLAIN;
     if (s->out == NULL) s->out = lks__malloc(buffer_size);
     if (s->out == NULL) return lks__fail(LKS_E_NOMEM, "no memory to read '%s'", path);
-    s->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (s->fd < 0)
+    s->fd = -1;
+    if (lks__is_remote(path)) LKS_TRY(lks__remote_open(path, &s->remote));
+    else s->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (s->fd < 0 && s->remote == NULL)
         return lks__fail(errno == ENOENT || errno == ENOTDIR ? LKS_E_NOTFOUND : LKS_E_IO, "cannot open '%s': %s", path,
                          lks__os_error(errno));
     s->open = true;
@@ -71,6 +84,7 @@ static lks_status read_some(lks_byte_stream *s, void *buffer, size_t n, size_t *
 {
     ssize_t k;
 
+    if (s->remote != NULL) return lks__remote_read(s->remote, buffer, n, got);
     do k = read(s->fd, buffer, n);
     while (k < 0 && errno == EINTR);
     if (k < 0) return lks__fail(LKS_E_IO, "cannot read '%s': %s", s->path, lks__os_error(errno));
@@ -180,13 +194,19 @@ lks_status lks__stream_read(lks_byte_stream *s, void *buffer, size_t n, size_t *
     return LKS_OK;
 }
 
+static bool seek_on(const lks_byte_stream *s, uint64_t n)
+{
+    if (s->remote != NULL) return lks__remote_pass(s->remote, n);
+    return n <= INT64_MAX && lseek(s->fd, (off_t)n, SEEK_CUR) >= 0;
+}
+
 lks_status lks__stream_pass(lks_byte_stream *s, uint64_t n, uint64_t *done)
 {
     *done = 0;
     while (*done < n) {
         size_t ready = s->have - s->at;
         uint64_t left = n - *done;
-        if (ready == 0 && !s->compressed && left <= INT64_MAX && lseek(s->fd, (off_t)left, SEEK_CUR) >= 0) {
+        if (ready == 0 && !s->compressed && seek_on(s, left)) {
             s->offset += left;
             *done = n;
             break;

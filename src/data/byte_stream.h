@@ -4,6 +4,7 @@
 
 #include <zlib.h>
 
+#include "files/remote.h"
 #include "stage.h"
 
 typedef enum lks_compression { LKS_PLAIN = 0, LKS_GZIP, LKS_ZLIB } lks_compression;
@@ -11,7 +12,8 @@ typedef enum lks_compression { LKS_PLAIN = 0, LKS_GZIP, LKS_ZLIB } lks_compressi
 /* The bytes of one file, decompressed. */
 typedef struct lks_byte_stream {
     const char *path;
-    int fd;
+    int fd;             /* -1: remote */
+    lks_remote *remote; /* not NULL: a file behind https:// */
     bool open, compressed, ended, file_ended;
     uint64_t offset;         /* of the next byte given out, after decompression */
     unsigned char *out, *in; /* in: compressed bytes */
@@ -25,6 +27,8 @@ lks_status lks__stream_open(lks_byte_stream *s, const char *path, lks_compressio
 void lks__stream_close(lks_byte_stream *s); /* keeps the buffers */
 void lks__stream_free(lks_byte_stream *s);
 
+/* Bytes of the open file as it lies there, compressed or not; UINT64_MAX if nobody knows. */
+uint64_t lks__stream_size(const lks_byte_stream *s);
 /* Up to n bytes; *got < n only at the end of the file. */
 lks_status lks__stream_read(lks_byte_stream *s, void *buffer, size_t n, size_t *got);
 /* The next byte, or -1 at the end. */

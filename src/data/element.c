@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/error_file.h"
 #include "lockstep/dataset.h"
 #include "tensor/tensor.h"
 
@@ -165,6 +166,16 @@ lks_status lks_element_set_bytes(lks_element *element, size_t i, int64_t j, cons
     if (t == NULL || lks_tensor_dtype(t) != LKS_STRING || j < 0 || j >= lks_tensor_size(t))
         return lks__fail(LKS_E_ARG, "component %zu has no string %lld to set", i, (long long)j);
     return lks__tensor_set_bytes(t, j, data, size);
+}
+
+void lks__element_blame(const lks_element *e)
+{
+    const lks_origin *o = &e->origin;
+
+    if (o->file == NULL) return;
+    lks__context(LKS_E_FORMAT, "%s'%s', record %lld, offset %llu", o->first ? "in the batch that begins with " : "",
+                 o->file, (long long)o->record, (unsigned long long)o->offset);
+    lks__error_set_file(o->file);
 }
 
 lks_status lks__element_complete(const lks_element *e)

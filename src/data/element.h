@@ -18,9 +18,18 @@ typedef union lks_value { /* which one: the leaf's kind */
     lks_ragged *ragged;
 } lks_value;
 
+/* Where an element was read, for the messages of those who find it broken later. */
+typedef struct lks_origin {
+    const char *file; /* NULL: nowhere; lives as long as the element's home */
+    int64_t record;
+    uint64_t offset; /* where the record begins, after decompression */
+    bool first;      /* of several */
+} lks_origin;
+
 struct lks_element {
     atomic_int references;
     lks_buffers *home;
+    lks_origin origin;
     lks_value value[];
 };
 
@@ -29,6 +38,11 @@ lks_buffers *lks__buffers_create(const lks_spec *spec, int64_t held);
 /* The owner's good-bye; what is still out finds its way, the last one frees the pool. NULL is fine. */
 void lks__buffers_release(lks_buffers *b);
 const lks_spec *lks__buffers_spec(const lks_buffers *b);
+
+/* A copy of the name that lives as long as the pool, the same for equal names; NULL on failure. */
+const char *lks__buffers_name(lks_buffers *b, const char *name);
+/* Says of the present error, the element's place in its file in front. */
+void lks__element_blame(const lks_element *e);
 
 /* An element with empty components; NULL on failure. All of these may be called from several threads. */
 lks_element *lks__buffers_element(lks_buffers *b);

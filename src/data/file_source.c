@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error_file.h"
+#include "base/text.h"
 #include "clone.h"
 #include "function.h"
 #include "lockstep/dataset_distribute.h"
@@ -34,6 +36,11 @@ lks_status lks__file_list_init(lks_file_list *list, size_t n, const char *const 
     list->n = n;
     for (size_t i = 0; i < n; i++) {
         if (files[i] == NULL) return lks__fail(LKS_E_ARG, "file name %zu is NULL", i);
+        if (lks__starts_with(files[i], "http://") && o->allow_http != LKS_TRUE)
+            return lks__fail(LKS_E_ARG,
+                             "'%s' would travel unprotected: use https://, or set .allow_http = LKS_TRUE for a server "
+                             "that you trust",
+                             files[i]);
         list->path[i] = lks__strdup(files[i]);
         if (list->path[i] == NULL) return lks__fail(LKS_E_NOMEM, "no memory for %zu file names", n);
     }
@@ -68,6 +75,14 @@ lks_status lks__file_fail(const lks_file_cursor *c, lks_status code, const char 
                      (unsigned long long)c->stream.offset, text);
 }
 
+/* Without memory for the name the element has none. */
+static void note_origin(lks_file_cursor *c, lks_element *e, uint64_t offset)
+{
+    if (e == NULL) return;
+    if (c->name == NULL) c->name = lks__buffers_name(c->base.buffers, c->stream.path);
+    e->origin = (lks_origin){ .file = c->name, .record = c->record, .offset = offset };
+}
+
 lks_status lks__file_next(lks_file_cursor *c, lks_status (*begin)(lks_file_cursor *c), lks_record_fn record,
                           lks_element **out)
 {
@@ -75,14 +90,19 @@ lks_status lks__file_next(lks_file_cursor *c, lks_status (*begin)(lks_file_curso
 
     while (c->file < list->n) {
         lks_status status = LKS_OK;
+        uint64_t offset;
         if (!c->stream.open) {
             status = lks__stream_open(&c->stream, list->path[c->file], list->compression, list->buffer_size);
             c->record = 0;
+            c->name = NULL;
             if (status == LKS_OK && begin != NULL) status = begin(c);
         }
+        offset = c->stream.offset;
         if (status == LKS_OK) status = record(c, out);
+        if (status == LKS_OK) note_origin(c, *out, offset);
         c->record++;
         if (status == LKS_OK) return LKS_OK;
+        if (status != LKS_END) lks__error_set_file(list->path[c->file]);
         if (c->go_on) {
             c->go_on = false;
             return lks__context(status, "%s", c->base.stage->name);
@@ -213,12 +233,13 @@ typedef struct plain_source {
     const lks_stage *stage;
     char compression[8];
     int64_t buffer_size;
+    lks_tristate allow_http;
 } plain_source;
 
 static lks_dataset *make_plain(const char *file, void *user)
 {
     const plain_source *p = user;
-    const lks_files_options o = { sizeof o, p->compression, p->buffer_size, 0 };
+    const lks_files_options o = { sizeof o, p->compression, p->buffer_size, 0, p->allow_http };
 
     return lks__string_files(p->stage, 1, &file, &o);
 }
@@ -241,6 +262,7 @@ lks_dataset *lks__string_files(const lks_stage *stage, size_t n, const char *con
     if (p == NULL) return lks__dataset_fail(ds, lks__fail(LKS_E_NOMEM, "no memory for parallel reads"));
     p->stage = stage;
     p->buffer_size = o.buffer_size;
+    p->allow_http = o.allow_http;
     if (o.compression_type != NULL) snprintf(p->compression, sizeof p->compression, "%s", o.compression_type);
     return lks__parallel_reads(ds, o.num_parallel_reads, make_plain, p, lks__free);
 }

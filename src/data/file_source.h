@@ -21,12 +21,15 @@ struct lks_file_cursor {
     lks_cursor base;
     size_t file;
     lks_byte_stream stream;
-    int64_t record; /* of this file */
-    bool go_on;     /* the record that failed was read to its end: the file goes on behind it */
+    int64_t record;   /* of this file */
+    const char *name; /* the open file's, for the origins of elements */
+    bool go_on;       /* the record that failed was read to its end: the file goes on behind it */
 };
 
 /* Fills the list from the caller's; the builder returns lks__dataset_fail on failure. */
 lks_status lks__file_list_init(lks_file_list *list, size_t n, const char *const *files, const lks_files_options *o);
+/* The same for names with ranges of numbers: "train-{000..146}.tar" (file_ranges.c). */
+lks_status lks__file_list_ranges(lks_file_list *list, size_t n, const char *const *files, const lks_files_options *o);
 void lks__file_list_destroy(lks_dataset *ds); /* as a stage's destroy */
 void lks__file_list_describe(const lks_dataset *ds, lks_recipe *r);
 

@@ -2,7 +2,6 @@
 #include "frames.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include "files/crc32c.h"
 #include "files/endian.h"
@@ -11,10 +10,7 @@ static const uint64_t max_frame = (uint64_t)1 << 31; /* 2 GiB, as TensorFlow's p
 
 void lks__frame_begin(lks_frame *f, const lks_byte_stream *s)
 {
-    struct stat info;
-
-    f->limit = UINT64_MAX;
-    if (!s->compressed && fstat(s->fd, &info) == 0 && S_ISREG(info.st_mode)) f->limit = (uint64_t)info.st_size;
+    f->limit = s->compressed ? UINT64_MAX : lks__stream_size(s);
 }
 
 /* The length in the header, once it is known to be one. `after`: where the stream stands behind the header. */

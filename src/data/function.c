@@ -110,6 +110,7 @@ lks_status lks__data_fn_apply(const lks_data_fn *f, lks_call_place place, lks_el
         return LKS_OK;
     }
     lks_element_release(e);
+    if (in != NULL) lks__element_blame(in);
     if (status == LKS_END) /* the end of a function is not the end of the data */
         status = lks__fail(LKS_E_ARG, "it returned LKS_END, which only sources may");
     return lks__context(status, "%s: function '%s' failed at element %lld", f->stage, f->fn.name,

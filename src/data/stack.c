@@ -112,6 +112,11 @@ static lks_status begin(lks_stack *s, const lks_element *first)
 
     s->element = lks__cursor_element(s->cursor);
     if (s->element == NULL) return add_place(s, LKS_E_NOMEM);
+    if (first->origin.file != NULL) {
+        s->element->origin = first->origin;
+        s->element->origin.file = lks__buffers_name(s->cursor->buffers, first->origin.file);
+        s->element->origin.first = true;
+    }
     for (size_t i = 0; i < n; i++) {
         size_t bytes;
         if (is_ragged(s, i)) continue;
@@ -141,8 +146,9 @@ static void move_rows(lks_tensor *to, lks_tensor *from)
         return;
     }
     for (int64_t k = 0; k < n; k++) {
+        lks_bytes empty = b[k]; /* of a recycled tensor: memory that serves again */
         b[k] = a[k];
-        a[k] = (lks_bytes){ NULL, 0 };
+        a[k] = empty;
     }
 }
 
@@ -153,6 +159,7 @@ static lks_status grow(lks_stack *s)
     lks_element *wider = lks__cursor_element(s->cursor);
 
     if (wider == NULL) return add_place(s, LKS_E_NOMEM);
+    wider->origin = s->element->origin;
     for (size_t i = 0; i < n; i++) {
         lks_tensor *old = s->element->value[i].tensor;
         lks_shape shape;
@@ -274,7 +281,7 @@ void lks__stack_drop(lks_stack *s)
 /* An element did not fit: the rest of its batch goes too. */
 static lks_status drop_rest(lks_stack *s, lks_status status)
 {
-    lks_error error = { LKS_OK, "" };
+    lks_error error = { .code = LKS_OK };
     int64_t rest = s->limit - s->rows - 1;
 
     lks__error_capture(&error, status);

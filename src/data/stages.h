@@ -11,6 +11,8 @@
     X(cache)              \
     X(cache_file)         \
     X(choose)             \
+    X(cifar)              \
+    X(columns)            \
     X(concatenate)        \
     X(csv)                \
     X(elements)           \
@@ -43,9 +45,11 @@
     X(tensor_slices)      \
     X(tensors)            \
     X(text_lines)         \
+    X(tfds)               \
     X(tfrecord)           \
     X(unbatch)            \
     X(unique)             \
+    X(webdataset)         \
     X(window)             \
     X(zip)
 

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "mnist.h"
+#include "remote.h"
 
 #ifdef LKS_HAVE_LIBCURL
 #include <curl/curl.h>
@@ -65,14 +66,20 @@ static void set_up(CURL *curl, const char *url, download *d)
     if (authorities != NULL && *authorities != '\0') curl_easy_setopt(curl, CURLOPT_CAINFO, authorities);
 }
 
-lks_status lks__fetch(const char *url, uint64_t limit, void **out, size_t *n)
+void lks__curl_begin(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, start_curl);
+}
+
+lks_status lks__fetch(const char *url, uint64_t limit, void **out, size_t *n)
+{
     download d = { .limit = limit };
     CURLcode code;
     CURL *curl;
 
-    pthread_once(&once, start_curl);
+    lks__curl_begin();
     curl = curl_easy_init();
     if (curl == NULL) return lks__fail(LKS_E_NOMEM, "no memory to fetch %s", url);
     set_up(curl, url, &d);

@@ -257,7 +257,7 @@ static void release(void *user)
 /* Stands for a list of features that could not be made: fails with the reason. */
 static lks_spec *no_spec(const lks_map_context *context, const lks_spec *in, void *user)
 {
-    lks_error e = { LKS_OK, "" };
+    lks_error e = { .code = LKS_OK };
 
     (void)context, (void)in, (void)user;
     lks__error_capture(&e, lks__error_code());

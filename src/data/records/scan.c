@@ -30,6 +30,18 @@ static bool read_entry(lks_wire entry, lks_wire *key, lks_wire *value)
     return true;
 }
 
+/* Writers tend to keep keys sorted: the column behind the last one found is tried first. */
+static int find(const lks_features *f, const lks_wire *key, int last)
+{
+    size_t n = (size_t)(key->end - key->p);
+
+    if ((size_t)(last + 1) < f->n) {
+        const lks_column *c = &f->column[last + 1];
+        if (c->key_size == n && memcmp(c->f.key, key->p, n) == 0) return last + 1;
+    }
+    return lks__features_find(f, key->p, n);
+}
+
 static void warn_once(lks_features *f, const char *key)
 {
     if (!atomic_exchange(&f->warned, true))
@@ -41,6 +53,7 @@ lks_status lks__features_scan(lks_features *f, lks_wire body, const unsigned cha
     lks_wire entry, key, value;
     uint32_t number;
     unsigned type;
+    int last = -1;
 
     while (body.p < body.end) {
         const unsigned char *here = body.p;
@@ -52,8 +65,9 @@ lks_status lks__features_scan(lks_features *f, lks_wire body, const unsigned cha
         }
         if (!lks__wire_span(&body, &entry)) return malformed("list of features", here, start);
         if (!read_entry(entry, &key, &value)) return malformed("entry of a feature", here, start);
-        c = lks__features_find(f, key.p, (size_t)(key.end - key.p));
+        c = find(f, &key, last);
         if (c < 0) continue;
+        last = c;
         if (found->at[c].p != NULL) warn_once(f, f->column[c].f.key);
         found->at[c] = value;
     }

@@ -1,7 +1,6 @@
 /* fixed_length.c - records of one size behind a header; the footer is known by looking ahead, so that compressed files, whose
  * length nobody knows, are read alike. */
 #include <string.h>
-#include <sys/stat.h>
 
 #include "data/file_source.h"
 #include "data/stages.h"
@@ -36,14 +35,14 @@ static lks_status begin(lks_file_cursor *c)
 {
     const fixed_dataset *d = recipe(c);
     fixed_cursor *f = (fixed_cursor *)c;
-    struct stat info;
+    uint64_t size;
     size_t left = d->header;
 
     f->have = 0;
     if (f->window == NULL && (f->window = lks__malloc(d->record + d->footer)) == NULL)
         return lks__fail(LKS_E_NOMEM, "no memory for a record of %zu bytes", d->record);
-    if (!c->stream.compressed && fstat(c->stream.fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
-        uint64_t size = (uint64_t)info.st_size;
+    size = c->stream.compressed ? UINT64_MAX : lks__stream_size(&c->stream);
+    if (size != UINT64_MAX && size > 0) {
         if (size < (uint64_t)d->header + d->footer)
             return lks__fail(LKS_E_ARG, "'%s' has %llu bytes, fewer than its header of %zu and footer of %zu",
                              c->stream.path, (unsigned long long)size, d->header, d->footer);

@@ -32,7 +32,7 @@ static lks_status advance(lks_file_cursor *c, bool pass)
     lks_status status = pass ? lks__frame_pass(f, &c->stream, header) : lks__frame_read(f, &c->stream, header);
 
     if (status == LKS_E_FORMAT) {
-        lks_error error = { LKS_OK, "" };
+        lks_error error = { .code = LKS_OK };
         lks__error_capture(&error, status);
         return lks__fail(status, "'%s', record %lld, offset %llu: %s%s", c->stream.path, (long long)c->record,
                          (unsigned long long)offset, error.text, hint(c, header));

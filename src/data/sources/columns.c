@@ -1,0 +1,154 @@
+/* columns.c - arrays of npy, npz, HDF5 and IDX files as columns. The files are read when the dataset is made; what a pass does is
+ * from_tensor_slices. */
+#include <string.h>
+
+#include "base/text.h"
+#include "data/sources.h"
+#include "data/stages.h"
+#include "files/npz.h"
+#include "files/weights.h"
+#include "lockstep/files.h"
+#include "lockstep/sources.h"
+
+/* Stands for the source where a file could not be read. */
+const lks_stage lks__stage_columns = { .name = "columns", .dataset_size = sizeof(lks_dataset) };
+
+static lks_dataset *refuse(lks_status status)
+{
+    lks_dataset *ds = lks__dataset_begin(&lks__stage_columns, 0, NULL);
+
+    return ds == NULL ? NULL : lks__dataset_fail(ds, status);
+}
+
+static void release(size_t n, lks_tensor **column)
+{
+    for (size_t i = 0; column != NULL && i < n; i++) lks_tensor_release(column[i]);
+    lks__free(column);
+}
+
+/* Reads column i of n into the array. */
+typedef lks_status (*read_fn)(void *from, size_t i, lks_tensor **out);
+
+static lks_dataset *build(size_t n, read_fn read, void *from)
+{
+    lks_tensor **column = n == 0 ? NULL : lks__calloc(n, sizeof *column);
+    lks_status status = LKS_OK;
+    lks_dataset *ds;
+
+    if (n == 0) return refuse(lks__fail(LKS_E_ARG, "no column is named"));
+    if (column == NULL) return refuse(lks__fail(LKS_E_NOMEM, "no memory for %zu columns", n));
+    for (size_t i = 0; i < n && status == LKS_OK; i++) status = read(from, i, &column[i]);
+    ds = status == LKS_OK ? lks_from_tensor_slices_n(n, column) : refuse(status);
+    release(n, column);
+    return ds;
+}
+
+static lks_status read_npy(void *from, size_t i, lks_tensor **out)
+{
+    (void)i;
+    return lks_read_npy(from, out);
+}
+
+lks_dataset *lks_npy(const char *path)
+{
+    return build(1, read_npy, (char *)path);
+}
+
+static lks_status read_idx(void *from, size_t i, lks_tensor **out)
+{
+    return lks_read_idx(((const char *const *)from)[i], out);
+}
+
+lks_dataset *lks_idx_n(size_t n, const char *const *paths)
+{
+    return build(n, read_idx, (void *)paths);
+}
+
+/* ---- npz ---- */
+
+typedef struct npz_columns {
+    lks_npz *npz;
+    const char *const *keys; /* NULL: all */
+} npz_columns;
+
+static lks_status read_npz(void *from, size_t i, lks_tensor **out)
+{
+    const npz_columns *c = from;
+
+    return lks__npz_read(c->npz, c->keys != NULL ? c->keys[i] : lks__npz_name(c->npz, i), out);
+}
+
+/* The tuple of all columns as a dict by their names. */
+static lks_dataset *name_columns(const npz_columns *c, size_t n)
+{
+    const char **name = lks__calloc(n, sizeof *name);
+    lks_dataset **part = lks__calloc(n, sizeof *part), *ds = NULL;
+
+    if (name != NULL && part != NULL) {
+        for (size_t i = 0; i < n; i++) {
+            const char *one[] = { lks__npz_name(c->npz, i) };
+            npz_columns single = { c->npz, one };
+            name[i] = one[0];
+            part[i] = build(1, read_npz, &single);
+        }
+        ds = lks_zip_named(n, name, part);
+    }
+    lks__free(part);
+    lks__free(name);
+    return ds != NULL ? ds : refuse(lks__fail(LKS_E_NOMEM, "no memory for %zu columns", n));
+}
+
+lks_dataset *lks_npz_n(const char *path, size_t n, const char *const *keys)
+{
+    npz_columns c = { NULL, n == 0 ? NULL : keys };
+    lks_status status = lks__npz_open(path, &c.npz);
+    lks_dataset *ds;
+
+    if (status != LKS_OK) return refuse(status);
+    if (n > 0) ds = build(n, read_npz, &c);
+    else if (lks__npz_count(c.npz) == 0) ds = refuse(lks__fail(LKS_E_FORMAT, "'%s' holds no array", path));
+    else ds = name_columns(&c, lks__npz_count(c.npz));
+    lks__npz_close(c.npz);
+    return ds;
+}
+
+/* ---- HDF5 ---- */
+
+typedef struct hdf5_columns {
+    lks_weights tree;
+    const char *path;
+    const char *const *names;
+} hdf5_columns;
+
+static lks_status read_hdf5(void *from, size_t i, lks_tensor **out)
+{
+    const hdf5_columns *c = from;
+    const char *name = c->names[i];
+    lks_text list = { 0 };
+
+    while (*name == '/') name++;
+    for (size_t k = 0; k < c->tree.count; k++) {
+        const lks_weight_entry *e = &c->tree.entries[k];
+        if (e->tensor == NULL) continue;
+        if (strcmp(e->path, name) == 0) {
+            lks__text_free(&list);
+            *out = lks_tensor_retain(e->tensor);
+            return LKS_OK;
+        }
+        if (list.length < 200) lks__text_printf(&list, "%s%s", list.length > 0 ? ", " : "", e->path);
+    }
+    lks__fail(LKS_E_NOTFOUND, "'%s' has no dataset '%s'; there are: %s", c->path, name,
+              list.length > 0 && !list.failed ? list.data : "none");
+    lks__text_free(&list);
+    return LKS_E_NOTFOUND;
+}
+
+lks_dataset *lks_hdf5_n(const char *path, size_t n, const char *const *names)
+{
+    hdf5_columns c = { .path = path, .names = names };
+    lks_status status = lks__weights_load(path, &c.tree);
+    lks_dataset *ds = status == LKS_OK ? build(n, read_hdf5, &c) : refuse(status);
+
+    lks__weights_free(&c.tree);
+    return ds;
+}
