@@ -6,6 +6,7 @@
 #include "lockstep/dataset.h"
 #include "lockstep/dataset_distribute.h"
 #include "lockstep/dataset_more.h"
+#include "lockstep/dataset_sampling.h"
 #include "lockstep/element.h"
 #include "lockstep/files.h"
 #include "lockstep/image.h"

@@ -104,6 +104,13 @@ lks_status lks__cursor_skip(lks_cursor *n, int64_t count, int64_t *done)
     return LKS_OK;
 }
 
+lks_status lks__cursor_next_rows(lks_cursor *n, int64_t *rows, int64_t want, int64_t *got)
+{
+    *got = 0;
+    if (lks__cancelled(n->place.scope)) return cancelled();
+    return n->stage->next_rows(n, rows, want, got);
+}
+
 lks_buffers *lks__cursor_buffers(lks_cursor *n)
 {
     if (n->buffers == NULL) n->buffers = lks__buffers_create(n->dataset->spec, n->place.held);

@@ -25,3 +25,15 @@ lks_dataset *lks__fusable_map(const lks_dataset *batch, lks_fused *kind)
     if (label == NULL || !lks__labels_in_range(label, shape.dim[shape.rank - 1])) return NULL;
     return ds;
 }
+
+const lks_dataset *lks__rows_source(const lks_dataset *batch, const lks_dataset *bypass)
+{
+    const lks_dataset *ds = batch->input[0];
+    const lks_tensor *t;
+
+    while (ds->n_inputs == 1 && (ds == bypass || ds->stage->next_rows != NULL)) ds = ds->input[0];
+    if (lks__slices_component(ds, 0) == NULL) return NULL;
+    for (size_t i = 0; (t = lks__slices_component(ds, i)) != NULL; i++)
+        if (lks_tensor_dtype(t) == LKS_STRING) return NULL;
+    return ds;
+}

@@ -8,6 +8,10 @@
  * order elements, its function is one of the library's, and it can't fail on these data. NULL if there is none. */
 lks_dataset *lks__fusable_map(const lks_dataset *batch, lks_fused *kind);
 
+/* Whether the batches can be gathered by row numbers: below `batch` (and the map `bypass`, which may be NULL) lie only stages that
+ * order and pick, over from_tensor_slices without strings. Returns that source, or NULL. */
+const lks_dataset *lks__rows_source(const lks_dataset *batch, const lks_dataset *bypass);
+
 /* ---- what the stages in question tell (each in its own file) ---- */
 /* map: the function's kind, if it is the library's. */
 lks_fused lks__map_kind(const lks_dataset *map);

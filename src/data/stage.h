@@ -30,6 +30,11 @@ typedef struct lks_stage {
     void (*describe)(const lks_dataset *ds, lks_recipe *r); /* parameters that decide what the elements are */
     void (*counters)(lks_dataset *ds, lks_counters *c);     /* state that all passes over the dataset object share */
     const char *(*unsavable)(const lks_dataset *ds);        /* NULL, or the reason why a pass can't be saved */
+    /* Any element of a source by its number; the pass itself does not move. NULL: the source can't. */
+    lks_status (*at)(lks_cursor *n, int64_t index, lks_element **out);
+    /* For stages that only order and pick: up to `want` of the next elements as row numbers of the from_tensor_slices below; fewer
+     * only at the end. A cursor is asked for elements or for rows, never both. NULL: the stage can't. */
+    lks_status (*next_rows)(lks_cursor *n, int64_t *rows, int64_t want, int64_t *got);
     bool is_files; /* the dataset struct begins with lks_file_list: its files can be dealt out to workers */
 } lks_stage;
 
@@ -100,12 +105,16 @@ void lks__cursor_close_input(lks_cursor *n, size_t i);
 lks_status lks__cursor_next(lks_cursor *n, lks_element **out);
 /* Passes over up to `count` results of next (failures count); fewer only at the end. */
 lks_status lks__cursor_skip(lks_cursor *n, int64_t count, int64_t *done);
+lks_status lks__cursor_next_rows(lks_cursor *n, int64_t *rows, int64_t want, int64_t *got);
 void lks__cursor_close(lks_cursor *n); /* NULL is fine */
 /* The buffers for elements of the dataset's spec, made at the first call. */
 lks_buffers *lks__cursor_buffers(lks_cursor *n);
 lks_element *lks__cursor_element(lks_cursor *n); /* a new element of them; NULL on failure */
 /* lks__fail with "batch (stage 4): " in front. */
 lks_status lks__cursor_fail(const lks_cursor *n, lks_status code, const char *fmt, ...) LKS_PRINTF(3, 4);
+
+/* A shuffle whose order is another one in every pass. */
+bool lks__shuffle_is_new_each_pass(const lks_dataset *ds);
 
 /* ---- recipes and counters, for saved state ---- */
 void lks__recipe_int(lks_recipe *r, int64_t value);

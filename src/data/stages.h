@@ -29,11 +29,13 @@
     X(map)                \
     X(mnist)              \
     X(padded_batch)       \
+    X(permute)            \
     X(prefetch)           \
     X(ragged_batch)       \
     X(random)             \
     X(range)              \
     X(rebatch)            \
+    X(rejection_resample) \
     X(repeat)             \
     X(scan)               \
     X(shard)              \

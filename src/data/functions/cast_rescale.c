@@ -17,12 +17,14 @@ typedef struct pixel_table {
 #define P64(i) P16(i), P16((i) + 16), P16((i) + 32), P16((i) + 48)
 static const pixel_table quotients = { { P64(0), P64(64), P64(128), P64(192) } };
 
+static void rescale_bytes(const uint8_t *x, int64_t n, float *y)
+{
+    for (int64_t i = 0; i < n; i++) y[i] = quotients.value[x[i]];
+}
+
 static void rescale(const lks_tensor *in, float *y)
 {
-    const uint8_t *x = lks_tensor_cdata(in);
-    int64_t n = lks_tensor_size(in);
-
-    for (int64_t i = 0; i < n; i++) y[i] = quotients.value[x[i]];
+    rescale_bytes(lks_tensor_cdata(in), lks_tensor_size(in), y);
 }
 
 static bool is_image(const lks_spec *in)
@@ -154,6 +156,24 @@ void lks__fused_write(lks_fused kind, size_t i, const lks_tensor *in, void *to, 
         for (int64_t k = 0; k < n; k++) ((float *)to)[k * depth + label_at(in, k)] = 1.0f;
     } else if (n > 0) {
         memcpy(to, lks_tensor_cdata(in), (size_t)n * lks_dtype_size(lks_tensor_dtype(in)));
+    }
+}
+
+void lks__fused_gather(lks_fused kind, size_t i, const lks_tensor *in, const int64_t *rows, int64_t n, void *to,
+                       int64_t depth)
+{
+    int64_t all = lks_tensor_shape(in).dim[0], row = all > 0 ? lks_tensor_size(in) / all : 0;
+    size_t bytes = (size_t)row * lks_dtype_size(lks_tensor_dtype(in));
+    const char *data = lks_tensor_cdata(in);
+    float *y = to;
+
+    if (i == 0 && kind != LKS_FUSED_NONE) {
+        for (int64_t k = 0; k < n; k++) rescale_bytes((const uint8_t *)data + rows[k] * row, row, y + k * row);
+    } else if (i == 1 && kind == LKS_FUSED_RESCALE_ONEHOT) {
+        memset(to, 0, (size_t)(n * row * depth) * sizeof *y);
+        for (int64_t k = 0; k < n * row; k++) y[k * depth + label_at(in, rows[k / row] * row + k % row)] = 1.0f;
+    } else {
+        for (int64_t k = 0; k < n; k++) memcpy((char *)to + (size_t)k * bytes, data + (size_t)rows[k] * bytes, bytes);
     }
 }
 

@@ -11,6 +11,9 @@ void lks__fused_shape(lks_fused kind, const lks_spec *out, size_t i, const lks_t
                       lks_shape *shape);
 /* Writes component i of the element to `to` (of that dtype and shape). Labels were checked before. */
 void lks__fused_write(lks_fused kind, size_t i, const lks_tensor *in, void *to, int64_t depth);
+/* The same for n rows of a tensor, picked by number. */
+void lks__fused_gather(lks_fused kind, size_t i, const lks_tensor *in, const int64_t *rows, int64_t n, void *to,
+                       int64_t depth);
 /* Every label lies in [0, depth). */
 bool lks__labels_in_range(const lks_tensor *labels, int64_t depth);
 

@@ -11,23 +11,30 @@ typedef struct range_cursor {
     int64_t next;
 } range_cursor;
 
-static lks_status next(lks_cursor *n, lks_element **out)
+static lks_status at(lks_cursor *n, int64_t index, lks_element **out)
 {
-    range_cursor *r = (range_cursor *)n;
     const range_dataset *d = (const range_dataset *)n->dataset;
     lks_element *e;
     lks_tensor *t;
 
-    if (r->next >= n->dataset->cardinality) return LKS_END;
     e = lks__cursor_element(n);
     t = e == NULL ? NULL : lks_element_output(e, 0);
     if (t == NULL) {
         lks_element_release(e);
         return LKS_E_NOMEM;
     }
-    *(int64_t *)lks_tensor_data(t) = (int64_t)((uint64_t)d->start + (uint64_t)r->next * (uint64_t)d->step);
-    r->next++;
+    *(int64_t *)lks_tensor_data(t) = (int64_t)((uint64_t)d->start + (uint64_t)index * (uint64_t)d->step);
     *out = e;
+    return LKS_OK;
+}
+
+static lks_status next(lks_cursor *n, lks_element **out)
+{
+    range_cursor *r = (range_cursor *)n;
+
+    if (r->next >= n->dataset->cardinality) return LKS_END;
+    LKS_TRY(at(n, r->next, out));
+    r->next++;
     return LKS_OK;
 }
 
@@ -55,6 +62,7 @@ const lks_stage lks__stage_range = { .name = "range",
                                      .cursor_size = sizeof(range_cursor),
                                      .next = next,
                                      .skip = skip,
+                                     .at = at,
                                      .describe = describe };
 
 /* ceil((stop - start) / step) without overflow. */

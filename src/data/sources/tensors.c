@@ -48,6 +48,16 @@ static lks_status next_row(lks_cursor *n, lks_element **out)
     return LKS_OK;
 }
 
+static lks_status next_rows(lks_cursor *n, int64_t *rows, int64_t want, int64_t *got)
+{
+    tensors_cursor *t = (tensors_cursor *)n;
+    int64_t left = n->dataset->cardinality - t->next;
+
+    *got = want < left ? want : left;
+    for (int64_t i = 0; i < *got; i++) rows[i] = t->next++;
+    return LKS_OK;
+}
+
 static lks_status next_whole(lks_cursor *n, lks_element **out)
 {
     tensors_cursor *t = (tensors_cursor *)n;
@@ -93,6 +103,8 @@ const lks_stage lks__stage_tensor_slices = { .name = "from_tensor_slices",
                                              .cursor_size = sizeof(tensors_cursor),
                                              .next = next_row,
                                              .skip = skip,
+                                             .at = make,
+                                             .next_rows = next_rows,
                                              .destroy = destroy,
                                              .describe = describe };
 const lks_stage lks__stage_tensors = { .name = "from_tensors",

@@ -1,7 +1,11 @@
 /* batch.c - batch and ragged_batch: consecutive elements on a new first axis. The two differ in the spec alone: where that says
- * ragged, the rows may have different lengths. */
+ * ragged, the rows may have different lengths.
+ *
+ * Over arrays in memory that are only put in order, no elements are made below the batch: row numbers come up, and the rows are
+ * gathered from the arrays into the batch (rows of `gather`). */
 #include "data/stack.h"
 #include "data/stages.h"
+#include "tensor/tensor.h"
 
 typedef struct batch_dataset {
     lks_dataset base;
@@ -9,10 +13,89 @@ typedef struct batch_dataset {
     bool drop_remainder;
 } batch_dataset;
 
+enum { ROWS = 512 }; /* numbers asked for at once */
+
 typedef struct batch_cursor {
     lks_cursor base;
-    lks_fused fused; /* the function of a map below that is applied here */
+    lks_fused fused;           /* the function of a map below that is applied here */
+    const lks_dataset *source; /* not NULL: rows are gathered from it */
 } batch_cursor;
+
+/* An element with tensors for `limit` rows. */
+static lks_status make_batch(batch_cursor *b, int64_t limit, lks_element **out)
+{
+    lks_element *e = lks__cursor_element(&b->base);
+    const lks_tensor *from;
+
+    if (e == NULL) return LKS_E_NOMEM;
+    for (size_t i = 0; (from = lks__slices_component(b->source, i)) != NULL; i++) {
+        const lks_spec *leaf = lks_spec_leaf(b->base.dataset->spec, i);
+        lks_shape shape = lks_spec_shape(leaf);
+        shape.dim[0] = limit;
+        e->value[i].tensor = lks__buffers_tensor(b->base.buffers, i, lks_spec_dtype(leaf), &shape);
+        if (e->value[i].tensor == NULL) {
+            lks_element_release(e);
+            return lks__error_code();
+        }
+    }
+    *out = e;
+    return LKS_OK;
+}
+
+static void gather(const batch_cursor *b, lks_element *e, int64_t have, const int64_t *rows, int64_t n)
+{
+    const lks_tensor *from;
+
+    for (size_t i = 0; (from = lks__slices_component(b->source, i)) != NULL; i++) {
+        lks_tensor *to = e->value[i].tensor;
+        lks_shape shape = lks_tensor_shape(to);
+        size_t row = (size_t)(lks_tensor_size(to) / shape.dim[0]) * lks_dtype_size(lks_tensor_dtype(to));
+        lks__fused_gather(b->fused, i, from, rows, n, (char *)lks_tensor_data(to) + (size_t)have * row,
+                          shape.dim[shape.rank - 1]);
+    }
+}
+
+static lks_status next_gathered(batch_cursor *b, lks_element **out)
+{
+    const batch_dataset *d = (const batch_dataset *)b->base.dataset;
+    int64_t rows[ROWS], have = 0, got = 0, known = d->base.input[0]->cardinality, limit = d->size;
+    lks_element *e = NULL;
+
+    if (known >= 0 && limit > known) limit = known > 0 ? known : 1;
+    while (have < limit) {
+        int64_t want = limit - have < ROWS ? limit - have : ROWS;
+        lks_status status = lks__cursor_next_rows(b->base.input[0], rows, want, &got);
+        if (status == LKS_OK && got > 0 && e == NULL) status = make_batch(b, limit, &e);
+        if (status != LKS_OK) {
+            lks_element_release(e);
+            return status;
+        }
+        if (got == 0) break;
+        gather(b, e, have, rows, got);
+        have += got;
+    }
+    if (have == 0 || (have < d->size && d->drop_remainder)) {
+        lks_element_release(e);
+        return LKS_END;
+    }
+    for (size_t i = 0; i < lks_element_count(e); i++) lks__tensor_set_rows(e->value[i].tensor, have);
+    *out = e;
+    return LKS_OK;
+}
+
+static lks_status skip_gathered(batch_cursor *b, int64_t count, int64_t *done)
+{
+    const batch_dataset *d = (const batch_dataset *)b->base.dataset;
+    int64_t rows[ROWS], passed, got = 1;
+
+    for (; *done < count; ++*done) {
+        for (passed = 0; passed < d->size && got > 0; passed += got)
+            LKS_TRY(
+                lks__cursor_next_rows(b->base.input[0], rows, d->size - passed < ROWS ? d->size - passed : ROWS, &got));
+        if (passed < d->size && (passed == 0 || d->drop_remainder)) return LKS_OK;
+    }
+    return LKS_OK;
+}
 
 static lks_status open(lks_cursor *n)
 {
@@ -21,6 +104,7 @@ static lks_status open(lks_cursor *n)
 
     place.bypass = lks__fusable_map(n->dataset, &kind);
     if (place.bypass != NULL) ((batch_cursor *)n)->fused = kind;
+    if (n->stage == &lks__stage_batch) ((batch_cursor *)n)->source = lks__rows_source(n->dataset, place.bypass);
     return lks__cursor_open_inputs_at(n, place);
 }
 
@@ -28,6 +112,7 @@ static lks_status next(lks_cursor *n, lks_element **out)
 {
     const batch_dataset *d = (const batch_dataset *)n->dataset;
 
+    if (((const batch_cursor *)n)->source != NULL) return next_gathered((batch_cursor *)n, out);
     return lks__stack_next(n, d->size, d->drop_remainder, ((const batch_cursor *)n)->fused, out);
 }
 
@@ -35,6 +120,7 @@ static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
 {
     const batch_dataset *d = (const batch_dataset *)n->dataset;
 
+    if (((const batch_cursor *)n)->source != NULL) return skip_gathered((batch_cursor *)n, count, done);
     return lks__stack_skip(n, d->size, d->drop_remainder, count, done);
 }
 

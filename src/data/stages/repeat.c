@@ -53,6 +53,25 @@ static lks_status next(lks_cursor *n, lks_element **out)
     }
 }
 
+static lks_status next_rows(lks_cursor *n, int64_t *rows, int64_t want, int64_t *got)
+{
+    repeat_cursor *r = (repeat_cursor *)n;
+
+    *got = 0;
+    while (*got < want && !r->ended) {
+        int64_t passed = 0;
+        lks_status status;
+        LKS_TRY(lks__cursor_open_inputs(n));
+        LKS_TRY(lks__cursor_next_rows(n->input[0], rows + *got, want - *got, &passed));
+        *got += passed;
+        if (passed > 0) r->any = true;
+        if (*got == want) return LKS_OK;
+        status = next_pass(n);
+        if (status != LKS_OK && status != LKS_END) return status;
+    }
+    return LKS_OK;
+}
+
 static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
 {
     repeat_cursor *r = (repeat_cursor *)n;
@@ -81,6 +100,7 @@ const lks_stage lks__stage_repeat = { .name = "repeat",
                                       .cursor_size = sizeof(repeat_cursor),
                                       .open = open,
                                       .next = next,
+                                      .next_rows = next_rows,
                                       .skip = skip,
                                       .describe = describe };
 

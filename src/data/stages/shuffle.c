@@ -19,6 +19,7 @@ typedef struct shuffle_cursor {
     lks_cursor base;
     lks_tf_stream random;
     lks_element **ring;
+    int64_t *rows; /* instead of the ring, where row numbers are asked for */
     size_t capacity;
     uint64_t start, end; /* positions; the slot is position mod capacity */
     bool input_ended;
@@ -92,10 +93,69 @@ static lks_status next(lks_cursor *n, lks_element **out)
     return LKS_OK;
 }
 
+/* ---- the same with row numbers: they come in bulk and cost no element each ---- */
+
+static lks_status make_row_room(shuffle_cursor *s, uint64_t limit)
+{
+    const int64_t known = s->base.dataset->cardinality;
+    size_t size = limit < 1 << 16 ? (size_t)limit : 1 << 16;
+    int64_t *rows;
+
+    if (s->end - s->start < s->capacity) return LKS_OK;
+    if (s->capacity > 0) size = 2 * s->capacity;
+    else if (known > 0 && (uint64_t)known <= limit) size = (size_t)known;
+    if (size > limit) size = (size_t)limit;
+    rows = lks__calloc(size, sizeof *rows);
+    if (rows == NULL) return lks__cursor_fail(&s->base, LKS_E_NOMEM, "no memory for a buffer of %zu rows", size);
+    for (uint64_t p = s->start; p < s->end; p++) rows[p % size] = s->rows[p % s->capacity];
+    lks__free(s->rows);
+    s->rows = rows;
+    s->capacity = size;
+    return LKS_OK;
+}
+
+static lks_status fill_rows(shuffle_cursor *s)
+{
+    uint64_t limit = (uint64_t)((const shuffle_dataset *)s->base.dataset)->buffer_size;
+
+    while (!s->input_ended && s->end - s->start < limit) {
+        uint64_t at, room;
+        int64_t got;
+        LKS_TRY(make_row_room(s, limit));
+        at = s->end % s->capacity;
+        room = s->capacity - (s->end - s->start); /* of which this call fills what lies in one piece */
+        if (room > s->capacity - at) room = s->capacity - at;
+        if (room > limit - (s->end - s->start)) room = limit - (s->end - s->start);
+        LKS_TRY(lks__cursor_next_rows(s->base.input[0], s->rows + at, (int64_t)room, &got));
+        s->end += (uint64_t)got;
+        s->input_ended = got == 0;
+    }
+    return LKS_OK;
+}
+
+static lks_status next_rows(lks_cursor *n, int64_t *rows, int64_t want, int64_t *got)
+{
+    shuffle_cursor *s = (shuffle_cursor *)n;
+
+    for (*got = 0; *got < want; ++*got) {
+        uint64_t at, first;
+        LKS_TRY(fill_rows(s));
+        if (s->start == s->end) return LKS_OK;
+        at = (s->start + lks__tf_stream_next(&s->random) % (s->end - s->start)) % s->capacity;
+        first = s->start % s->capacity;
+        rows[*got] = s->rows[at];
+        s->rows[at] = s->rows[first];
+        s->start++;
+    }
+    return LKS_OK;
+}
+
 static void close(lks_cursor *n)
 {
     shuffle_cursor *s = (shuffle_cursor *)n;
 
+    lks__free(s->rows);
+    if (s->rows != NULL) return;
     for (; s->start < s->end; s->start++) lks_element_release(*slot(s, s->start));
     lks__free(s->ring);
 }
@@ -124,6 +184,7 @@ const lks_stage lks__stage_shuffle = { .name = "shuffle",
                                        .cursor_size = sizeof(shuffle_cursor),
                                        .open = open,
                                        .next = next,
+                                       .next_rows = next_rows,
                                        .close = close,
                                        .describe = describe,
                                        .counters = counters };
@@ -145,4 +206,9 @@ lks_dataset *lks_shuffle_with(lks_dataset *dataset, int64_t buffer_size, const l
     d->reshuffle = o.reshuffle_each_iteration != LKS_FALSE;
     lks__seeds(o.seed, o.global_seed, ds->number, d->seed);
     return ds;
+}
+
+bool lks__shuffle_is_new_each_pass(const lks_dataset *ds)
+{
+    return ((const shuffle_dataset *)ds)->reshuffle;
 }

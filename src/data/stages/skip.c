@@ -32,6 +32,21 @@ static lks_status next(lks_cursor *n, lks_element **out)
     return lks__cursor_next(n->input[0], out);
 }
 
+static lks_status next_rows(lks_cursor *n, int64_t *rows, int64_t want, int64_t *got)
+{
+    skip_cursor *s = (skip_cursor *)n;
+    int64_t count = ((const skip_dataset *)n->dataset)->count, passed;
+
+    if (count < 0) return LKS_OK;
+    while (s->skipped < count) {
+        LKS_TRY(
+            lks__cursor_next_rows(n->input[0], rows, want < count - s->skipped ? want : count - s->skipped, &passed));
+        if (passed == 0) return LKS_OK;
+        s->skipped += passed;
+    }
+    return lks__cursor_next_rows(n->input[0], rows, want, got);
+}
+
 static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
 {
     lks_status status = pass_over(n);
@@ -50,6 +65,7 @@ const lks_stage lks__stage_skip = { .name = "skip",
                                     .dataset_size = sizeof(skip_dataset),
                                     .cursor_size = sizeof(skip_cursor),
                                     .next = next,
+                                    .next_rows = next_rows,
                                     .skip = skip,
                                     .describe = describe };
 

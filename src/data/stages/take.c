@@ -28,6 +28,16 @@ static lks_status next(lks_cursor *n, lks_element **out)
     return status;
 }
 
+static lks_status next_rows(lks_cursor *n, int64_t *rows, int64_t want, int64_t *got)
+{
+    int64_t most = left(n);
+
+    if (most <= 0) return LKS_OK;
+    LKS_TRY(lks__cursor_next_rows(n->input[0], rows, want < most ? want : most, got));
+    ((take_cursor *)n)->taken += *got;
+    return LKS_OK;
+}
+
 static void describe(const lks_dataset *ds, lks_recipe *r)
 {
     lks__recipe_int(r, ((const take_dataset *)ds)->count);
@@ -37,6 +47,7 @@ const lks_stage lks__stage_take = { .name = "take",
                                     .dataset_size = sizeof(take_dataset),
                                     .cursor_size = sizeof(take_cursor),
                                     .next = next,
+                                    .next_rows = next_rows,
                                     .describe = describe };
 
 lks_dataset *lks_take(lks_dataset *dataset, int64_t count)
