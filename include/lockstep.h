@@ -4,6 +4,7 @@
 
 #include "lockstep/applications.h"
 #include "lockstep/dataset.h"
+#include "lockstep/dataset_budget.h"
 #include "lockstep/dataset_distribute.h"
 #include "lockstep/dataset_more.h"
 #include "lockstep/dataset_sampling.h"

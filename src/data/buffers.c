@@ -5,9 +5,12 @@
 
 #include "base/alloc.h"
 #include "element.h"
+#include "ledger.h"
 #include "lockstep/dataset.h"
 #include "tensor/tensor.h"
 #include "work.h"
+
+enum { LARGE = 1 << 16 }; /* bytes from which a tensor is worth freeing when memory is short */
 
 typedef struct free_list {
     lks_buffers *owner;
@@ -59,12 +62,19 @@ const lks_spec *lks__buffers_spec(const lks_buffers *b)
     return b->spec;
 }
 
+/* Tensors of a pool stand in the ledger from their making to their end. */
+static void free_tensor(lks_tensor *t)
+{
+    lks__ledger_add(-(int64_t)lks__tensor_capacity(t));
+    lks__tensor_destroy(t);
+}
+
 static void destroy(lks_buffers *b)
 {
     for (size_t k = 0; k < b->elements.n; k++) lks__free(b->elements.item[k]);
     lks__free(b->elements.item);
     for (size_t i = 0; i < 2 * b->n_leaves; i++) {
-        for (size_t k = 0; k < b->lists[i].n; k++) lks__tensor_destroy(b->lists[i].item[k]);
+        for (size_t k = 0; k < b->lists[i].n; k++) free_tensor(b->lists[i].item[k]);
         lks__free(b->lists[i].item);
     }
     for (pool_name *n = b->names, *next; n != NULL; n = next) {
@@ -93,13 +103,14 @@ void lks__buffers_release(lks_buffers *b)
     if (last) destroy(b);
 }
 
-/* Puts a thing back; false if it is to be freed instead because the owner is gone. */
-static bool come_home(lks_buffers *b, free_list *list, void *item)
+/* Puts a thing back; false if it is to be freed instead because the owner is gone or `unwanted`. */
+static bool come_home(lks_buffers *b, free_list *list, void *item, bool unwanted)
 {
     bool kept, last;
 
     pthread_mutex_lock(&b->lock);
-    kept = !b->closed;
+    kept = !b->closed && !unwanted;
+    if (unwanted && !b->closed) list->made--;
     if (kept) list->item[list->n++] = item;
     last = --b->out == 0;
     pthread_mutex_unlock(&b->lock);
@@ -138,7 +149,8 @@ static void take_back(lks_buffers *b, free_list *list)
 static void add_spare(lks_buffers *b, free_list *list, void *(*make)(free_list *list, size_t bytes), size_t bytes)
 {
     enum { MAX_BYTES = 1 << 26 };
-    size_t n = bytes > 0 && b->spare > MAX_BYTES / bytes ? MAX_BYTES / bytes : b->spare;
+    size_t most = (size_t)(lks__ledger_budget() / 8) < MAX_BYTES ? (size_t)(lks__ledger_budget() / 8) : MAX_BYTES;
+    size_t n = bytes > 0 && b->spare > most / bytes ? most / bytes : b->spare;
     void *item;
 
     pthread_mutex_lock(&b->lock);
@@ -199,13 +211,18 @@ lks_element *lks__buffers_element(lks_buffers *b)
 static void tensor_home(void *owner, lks_tensor *tensor)
 {
     free_list *list = owner;
+    bool large = lks__tensor_capacity(tensor) >= LARGE;
 
-    if (forked(list->owner) || !come_home(list->owner, list, tensor)) lks__tensor_destroy(tensor);
+    if (forked(list->owner)) lks__tensor_destroy(tensor);
+    else if (!come_home(list->owner, list, tensor, large && lks__ledger_tight())) free_tensor(tensor);
 }
 
 static void *make_tensor(free_list *list, size_t bytes)
 {
-    return lks__tensor_create_homed(bytes, tensor_home, list);
+    lks_tensor *t = lks__tensor_create_homed(bytes, tensor_home, list);
+
+    if (t != NULL) lks__ledger_add((int64_t)lks__tensor_capacity(t));
+    return t;
 }
 
 lks_tensor *lks__buffers_tensor(lks_buffers *b, size_t i, lks_dtype dtype, const lks_shape *shape)
@@ -223,7 +240,7 @@ lks_tensor *lks__buffers_tensor(lks_buffers *b, size_t i, lks_dtype dtype, const
     t = take(b, list, &status);
     if (status != LKS_OK) return NULL;
     if (t != NULL && lks__tensor_capacity(t) < bytes) {
-        lks__tensor_destroy(t); /* too small: a larger one takes its place */
+        free_tensor(t); /* too small: a larger one takes its place */
         t = NULL;
     }
     if (t == NULL) {
@@ -281,9 +298,40 @@ static void clear(lks_element *e)
     }
 }
 
+int64_t lks__element_bytes(const lks_element *e)
+{
+    int64_t bytes = 1;
+
+    for (size_t i = 0; i < e->home->n_leaves; i++) {
+        const lks_tensor *t = e->value[i].tensor;
+        if (lks_spec_kind_of(lks_spec_leaf(e->home->spec, i)) != LKS_SPEC_TENSOR || t == NULL) continue;
+        bytes += lks_tensor_size(t) * (int64_t)lks_dtype_size(lks_tensor_dtype(t));
+        for (int64_t k = 0; lks_tensor_dtype(t) == LKS_STRING && k < lks_tensor_size(t); k++)
+            bytes += (int64_t)((const lks_bytes *)lks_tensor_cdata(t))[k].size;
+    }
+    return bytes;
+}
+
+int64_t lks__spec_bytes(const lks_spec *spec)
+{
+    int64_t bytes = 1;
+
+    for (size_t i = 0; i < lks_spec_leaf_count(spec); i++) {
+        const lks_spec *leaf = lks_spec_leaf(spec, i);
+        lks_shape shape = lks_spec_shape(leaf);
+        size_t size = lks_dtype_size(lks_spec_dtype(leaf));
+        if (lks_spec_kind_of(leaf) != LKS_SPEC_TENSOR || shape.rank < 0 || lks_spec_dtype(leaf) == LKS_STRING) return 0;
+        for (int64_t k = 0; k < shape.rank; k++)
+            if (shape.dim[k] < 0 || !lks__mul_size(size, (size_t)shape.dim[k], &size)) return 0;
+        if (size > INT64_MAX / 2 || bytes > INT64_MAX / 2) return 0;
+        bytes += (int64_t)size;
+    }
+    return bytes;
+}
+
 void lks_element_release(lks_element *e)
 {
     if (e == NULL || atomic_fetch_sub(&e->references, 1) != 1) return;
     clear(e);
-    if (forked(e->home) || !come_home(e->home, &e->home->elements, e)) lks__free(e);
+    if (forked(e->home) || !come_home(e->home, &e->home->elements, e, false)) lks__free(e);
 }

@@ -56,6 +56,10 @@ lks_tensor *lks__buffers_row(lks_buffers *b, size_t i, lks_tensor *base, int64_t
 
 /* LKS_OK if the tensor is what leaf i of the spec allows; else says which component, expected and found. */
 lks_status lks__leaf_check(const lks_spec *spec, size_t i, lks_dtype dtype, const lks_shape *shape);
+/* Bytes of the tensors, strings included; at least 1. */
+int64_t lks__element_bytes(const lks_element *e);
+/* The same of every element of the spec, at least 1; 0 where the spec does not tell. */
+int64_t lks__spec_bytes(const lks_spec *spec);
 /* LKS_OK if every component was filled. */
 lks_status lks__element_complete(const lks_element *e);
 /* Shares component i of `from` as component j of `to`, without a check. */

@@ -113,6 +113,8 @@ lks_element *lks__cursor_element(lks_cursor *n); /* a new element of them; NULL 
 /* lks__fail with "batch (stage 4): " in front. */
 lks_status lks__cursor_fail(const lks_cursor *n, lks_status code, const char *fmt, ...) LKS_PRINTF(3, 4);
 
+/* Steals ds. A prefetch whose size is not the user's: less where memory is short. */
+lks_dataset *lks__prefetch_at_most(lks_dataset *dataset, int64_t size);
 /* A shuffle whose order is another one in every pass. */
 bool lks__shuffle_is_new_each_pass(const lks_dataset *ds);
 

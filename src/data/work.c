@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "base/cpu.h"
+#include "ledger.h"
 
 enum { MAX_THREADS = 64, STACK_BYTES = 1 << 20 };
 
@@ -59,11 +60,22 @@ bool lks__thread_start(pthread_t *thread, void *(*run)(void *), void *arg)
     return failed == 0;
 }
 
+bool lks__work_idle(void)
+{
+    bool idle;
+
+    pthread_mutex_lock(&pool.lock);
+    idle = pool.n_idle > 0 && pool.first == NULL;
+    pthread_mutex_unlock(&pool.lock);
+    return idle;
+}
+
 int lks__work_threads(void)
 {
     static atomic_int known;
-    int n = atomic_load_explicit(&known, memory_order_relaxed);
+    int given = lks__data_threads(), n = atomic_load_explicit(&known, memory_order_relaxed);
 
+    if (given > 0) return given < MAX_THREADS ? given : MAX_THREADS;
     if (n == 0) {
         n = lks__usable_cores();
         if (n > MAX_THREADS) n = MAX_THREADS;

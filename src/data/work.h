@@ -21,7 +21,9 @@ typedef struct lks_work {
 void lks__work_submit(lks_work *work);
 /* True if the piece was still queued: now it is the caller's. False: it runs or has run. */
 bool lks__work_take_back(lks_work *work);
-/* Threads that would help: usable cores, at least 1. */
+/* A thread of the pool waits for work. */
+bool lks__work_idle(void);
+/* Threads that would help: the user's number, else usable cores; at least 1. */
 int lks__work_threads(void);
 
 /* How often this process came out of a fork(): objects remember it, and a child neither waits for the parent's threads

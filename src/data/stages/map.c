@@ -7,6 +7,7 @@
 #include "base/cpu.h"
 #include "data/function.h"
 #include "data/fuse.h"
+#include "data/ledger.h"
 #include "data/stages.h"
 #include "data/work.h"
 
@@ -32,6 +33,7 @@ typedef struct map_block {
     bool done; /* under the map's lock */
     int64_t first;
     int n, taken;
+    int64_t reserved; /* bytes in the ledger until its results are there */
     double seconds;
     map_result result[MAX_BLOCK];
 } map_block;
@@ -44,8 +46,9 @@ typedef struct map_cursor {
     pthread_cond_t finished;
     bool has_lock, input_ended;
     unsigned forks;
-    map_block **ring; /* made one by one */
-    int window, head, count, block_size;
+    map_block **ring; /* made one by one, room for `room` */
+    int room, window, head, count, block_size;
+    _Atomic int64_t expected; /* bytes of an output */
 } map_cursor;
 
 static const map_dataset *recipe(const map_cursor *m)
@@ -94,7 +97,10 @@ static void run_block(lks_work *work)
         if (r->status != LKS_OK) continue; /* the input failed here */
         status = apply(m, b->first + i, r->element, &r->element);
         if (status != LKS_OK) keep_error(r, status);
+        else if (i == 0) m->expected = lks__expected_bytes(m->expected, lks__element_bytes(r->element));
     }
+    lks__ledger_unreserve(b->reserved);
+    b->reserved = 0;
     b->seconds = lks__now() - begin;
     pthread_mutex_lock(&m->lock);
     b->done = true;
@@ -104,20 +110,34 @@ static void run_block(lks_work *work)
 
 static map_block *block_at(map_cursor *m, int k)
 {
-    return m->ring[(m->head + k) % m->window];
+    return m->ring[(m->head + k) % m->room];
+}
+
+/* Room in the memory budget for another block; where the window is empty, one is allowed in any case. Numbers of the user are kept. */
+static bool afford(const map_cursor *m, int64_t *reserved)
+{
+    int64_t bytes = m->expected * m->block_size;
+
+    *reserved = 0;
+    if (recipe(m)->parallel != LKS_AUTOTUNE) return true;
+    if (bytes == 0) return m->count == 0; /* the first element will tell */
+    if (lks__ledger_reserve(bytes)) *reserved = bytes;
+    return *reserved > 0 || m->count == 0;
 }
 
 /* Fills one more block from the input and queues it. */
-static lks_status add_block(map_cursor *m)
+static lks_status add_block(map_cursor *m, int64_t reserved)
 {
-    map_block **slot = &m->ring[(m->head + m->count) % m->window], *b = *slot;
+    map_block **slot = &m->ring[(m->head + m->count) % m->room], *b = *slot;
 
     if (b == NULL) {
         b = *slot = lks__calloc(1, sizeof *b);
+        if (b == NULL) lks__ledger_unreserve(reserved);
         if (b == NULL) return lks__cursor_fail(&m->base, LKS_E_NOMEM, "no memory for the window");
     }
     b->work = (lks_work){ .run = run_block, .rank = m->base.dataset->number };
     b->map = m;
+    b->reserved = reserved;
     b->done = false;
     b->first = m->index;
     b->n = b->taken = 0;
@@ -135,7 +155,11 @@ static lks_status add_block(map_cursor *m)
         m->index++;
         if (status == LKS_E_CANCELED) break;
     }
-    if (b->n == 0) return LKS_OK;
+    if (b->n == 0) {
+        lks__ledger_unreserve(b->reserved);
+        b->reserved = 0;
+        return LKS_OK;
+    }
     m->count++;
     lks__work_submit(&b->work);
     return LKS_OK;
@@ -149,12 +173,21 @@ static void adapt(map_cursor *m, const map_block *b)
     if (b->seconds > 500e-6 && m->block_size > 1) m->block_size /= 2;
 }
 
+/* A slow element at the head of a full window lets the workers idle: a window of our choosing widens then. */
+static void widen(map_cursor *m)
+{
+    if (recipe(m)->parallel != LKS_AUTOTUNE || m->count < m->window || lks__ledger_tight()) return;
+    m->window += (m->window + 1) / 2;
+    if (m->window > m->room) m->window = m->room;
+}
+
 static void wait_for(map_cursor *m, map_block *b)
 {
     if (lks__work_take_back(&b->work)) {
         run_block(&b->work);
         return;
     }
+    if (lks__work_idle()) widen(m);
     pthread_mutex_lock(&m->lock);
     while (!b->done) pthread_cond_wait(&m->finished, &m->lock);
     pthread_mutex_unlock(&m->lock);
@@ -180,8 +213,10 @@ static lks_status next_parallel(map_cursor *m, lks_element **out)
 {
     map_block *b;
 
+    int64_t reserved;
+
     if (m->count == 0 || block_at(m, 0)->taken == 0)
-        while (m->count < m->window && !m->input_ended) LKS_TRY(add_block(m));
+        while (m->count < m->window && !m->input_ended && afford(m, &reserved)) LKS_TRY(add_block(m, reserved));
     if (m->count == 0) return LKS_END;
     b = block_at(m, 0);
     if (b->taken == 0) {
@@ -190,7 +225,7 @@ static lks_status next_parallel(map_cursor *m, lks_element **out)
     }
     b->taken++;
     if (b->taken == b->n) {
-        m->head = (m->head + 1) % m->window;
+        m->head = (m->head + 1) % m->room;
         m->count--;
     }
     return hand_out(&b->result[b->taken - 1], out);
@@ -229,9 +264,10 @@ static lks_status open_window(map_cursor *m)
 
     m->block_size = 1;
     m->forks = lks__fork_count();
-    if (p == LKS_AUTOTUNE) m->window = 2 * lks__work_threads() + 2;
+    if (p == LKS_AUTOTUNE) m->window = lks__work_threads() + 2;
     else m->window = (int)(p < MAX_WINDOW ? p : MAX_WINDOW);
-    m->ring = lks__calloc((size_t)m->window, sizeof *m->ring);
+    m->room = p == LKS_AUTOTUNE ? 4 * lks__work_threads() + 2 : m->window;
+    m->ring = lks__calloc((size_t)m->room, sizeof *m->ring);
     if (m->ring == NULL || pthread_mutex_init(&m->lock, NULL) != 0)
         return lks__cursor_fail(&m->base, LKS_E_NOMEM, "no memory for the window");
     if (pthread_cond_init(&m->finished, NULL) != 0) {
@@ -239,6 +275,7 @@ static lks_status open_window(map_cursor *m)
         return lks__cursor_fail(&m->base, LKS_E_NOMEM, "no memory for the window");
     }
     m->has_lock = true;
+    m->expected = lks__spec_bytes(m->base.dataset->spec);
     return LKS_OK;
 }
 
@@ -250,7 +287,7 @@ static lks_status open(lks_cursor *n)
 
     m->epoch = atomic_fetch_add(&d->passes, 1);
     if (d->parallel != 0) LKS_TRY(open_window(m));
-    waiting = m->window; /* blocks of an autotuned window grow later, while they warm up */
+    waiting = m->room; /* blocks of an autotuned window grow later, while they warm up */
     n->buffers = lks__buffers_create(d->base.spec, n->place.held + waiting);
     if (n->buffers == NULL) return LKS_E_NOMEM;
     return lks__cursor_open_inputs_at(n, lks__place_below(n->place, waiting + 1, false));
@@ -286,9 +323,11 @@ static void close(lks_cursor *n)
         map_block *b = block_at(m, k);
         if (child) continue;
         if (!lks__work_take_back(&b->work)) wait_for(m, b);
+        lks__ledger_unreserve(b->reserved);
+        b->reserved = 0;
         drop_block(b);
     }
-    for (int k = 0; k < m->window && m->ring != NULL; k++) lks__free(m->ring[k]);
+    for (int k = 0; k < m->room && m->ring != NULL; k++) lks__free(m->ring[k]);
     lks__free(m->ring);
     if (!m->has_lock || child) return;
     pthread_cond_destroy(&m->finished);

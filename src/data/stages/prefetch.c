@@ -1,16 +1,19 @@
 /* prefetch.c - one thread pulls ahead into a bounded queue, failures in their place.
  *
  * The queue's limit is the user's number or grows by tf.data's rule (spec 3.4): doubled each time it was full once and found
- * empty later, up to MAX_AUTO. Where the system gives no thread, elements pass through. The order is the input's in any case.
+ * empty later, up to MAX_AUTO, and halved after a long time without need. A limit of our own choosing also bows to the memory budget:
+ * the next element is pulled only where the ledger has room for it, or the queue is empty. Where the system gives no thread, elements pass through. The order is the input's in any case.
  */
+#include "data/ledger.h"
 #include "data/stages.h"
 #include "data/work.h"
 
-enum { MAX_AUTO = 64, MAX_FIXED = 1 << 20 };
+enum { MAX_AUTO = 64, MAX_FIXED = 1 << 20, PATIENCE = 100 };
 
 typedef struct prefetch_dataset {
     lks_dataset base;
     int64_t size;
+    bool ours; /* the size is not the user's: it may be less where memory is short */
 } prefetch_dataset;
 
 typedef struct prefetch_item {
@@ -29,6 +32,9 @@ typedef struct prefetch_cursor {
     unsigned forks;
     prefetch_item *ring;
     size_t capacity, head, count, limit;
+    int plenty;       /* calls in a row that found the queue half full or more */
+    int64_t expected; /* bytes of the next element; 0: not known */
+    bool waits;       /* the thread waits for memory */
 } prefetch_cursor;
 
 static bool is_auto(const prefetch_cursor *p)
@@ -52,6 +58,35 @@ static bool store(prefetch_cursor *p, prefetch_item item)
     return going;
 }
 
+static bool bows(const prefetch_cursor *p)
+{
+    const prefetch_dataset *d = (const prefetch_dataset *)p->base.dataset;
+
+    return is_auto(p) || d->ours;
+}
+
+/* Waits until there is memory for one more element, or none is queued; returns what was reserved. */
+static int64_t wait_for_memory(prefetch_cursor *p)
+{
+    int64_t bytes = p->expected;
+
+    if (bytes == 0 || !bows(p)) return 0;
+    pthread_mutex_lock(&p->lock);
+    while (!p->stop) {
+        if (lks__ledger_reserve(bytes)) break;
+        if (p->count == 0) {
+            bytes = 0;
+            break;
+        }
+        p->waits = true;
+        pthread_cond_wait(&p->changed, &p->lock);
+    }
+    if (p->stop) bytes = 0;
+    p->waits = false;
+    pthread_mutex_unlock(&p->lock);
+    return bytes;
+}
+
 static void drop(prefetch_item *item)
 {
     lks_element_release(item->element);
@@ -66,7 +101,11 @@ static void *pull(void *arg)
     lks__thread_begin();
     while (going) {
         prefetch_item item = { NULL, LKS_OK, NULL };
+        int64_t reserved = wait_for_memory(p);
         item.status = lks__cursor_next(p->base.input[0], &item.element);
+        lks__ledger_unreserve(reserved);
+        if (item.status == LKS_OK && bows(p))
+            p->expected = lks__expected_bytes(p->expected, lks__element_bytes(item.element));
         if (item.status != LKS_OK && item.status != LKS_END) {
             item.error = lks__calloc(1, sizeof *item.error);
             if (item.error != NULL) lks__error_capture(item.error, item.status);
@@ -103,6 +142,7 @@ static lks_status open(lks_cursor *n)
         return lks__cursor_fail(n, LKS_E_NOMEM, "no memory for a queue");
     }
     p->has_lock = true;
+    p->expected = lks__spec_bytes(n->dataset->spec);
     return lks__cursor_open_inputs_at(n, lks__place_below(n->place, (int64_t)p->limit + 1, false));
 }
 
@@ -110,10 +150,15 @@ static lks_status open(lks_cursor *n)
 static void adapt(prefetch_cursor *p)
 {
     if (!is_auto(p)) return;
+    p->plenty = p->count >= (p->limit + 1) / 2 ? p->plenty + 1 : 0;
+    if (p->plenty == PATIENCE) {
+        if (p->limit > 2) p->limit /= 2;
+        p->plenty = 0;
+    }
     if (!p->went_full) {
         p->went_full = p->count == p->limit;
     } else if (p->count == 0) {
-        if (p->limit < MAX_AUTO) p->limit *= 2;
+        if (p->limit < MAX_AUTO && !lks__ledger_tight()) p->limit *= 2;
         p->went_full = false;
     }
 }
@@ -200,5 +245,13 @@ lks_dataset *lks_prefetch(lks_dataset *dataset, int64_t buffer_size)
         return lks__dataset_fail(ds, lks__fail(LKS_E_ARG, "buffer_size must be 0 to %d or LKS_AUTOTUNE, found %lld",
                                                MAX_FIXED, (long long)buffer_size));
     ((prefetch_dataset *)ds)->size = buffer_size;
+    return ds;
+}
+
+lks_dataset *lks__prefetch_at_most(lks_dataset *dataset, int64_t size)
+{
+    lks_dataset *ds = lks_prefetch(dataset, size);
+
+    if (lks__dataset_ok(ds)) ((prefetch_dataset *)ds)->ours = true;
     return ds;
 }
