@@ -17,9 +17,10 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 
 /* What any subcommand may be given; 0 or NULL: not given. */
 typedef struct cli_options {
-    const char *model, *data, *optimizer, *loss, *metrics, *save, *output, *png, *targets, *pixels, *backup;
+    const char *model, *data, *optimizer, *loss, *metrics, *save, *output, *png, *targets, *pixels, *backup, *what,
+        *path;
     int64_t epochs, batch_size, seed, threads, verbose, replicas, virtual_shards;
-    int64_t steps_per_epoch, limit, line_length, steps, save_freq;
+    int64_t steps_per_epoch, limit, line_length, steps, save_freq, seconds, consumer_ms;
     double validation_split;
     bool validate, pipeline, no_shuffle, json, digest, limits_only, roofline, predict, verbose_given;
 } cli_options;
@@ -46,7 +47,7 @@ typedef struct cli_command {
     int (*run)(const cli_options *options);
 } cli_command;
 
-extern const cli_command cli_fit, cli_evaluate, cli_predict, cli_summary, cli_plan, cli_bench;
+extern const cli_command cli_fit, cli_evaluate, cli_predict, cli_summary, cli_plan, cli_bench, cli_data;
 
 /* Options that several commands have, word for word the same. */
 #define CLI_FIELD(field) offsetof(cli_options, field)

@@ -5,8 +5,8 @@
 
 #include "cli.h"
 
-static const cli_command *const commands[] = { &cli_fit,     &cli_evaluate, &cli_predict,
-                                               &cli_summary, &cli_plan,     &cli_bench };
+static const cli_command *const commands[] = { &cli_fit,  &cli_evaluate, &cli_predict, &cli_summary,
+                                               &cli_plan, &cli_bench,    &cli_data };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static const cli_command *find(const char *name)

@@ -113,6 +113,12 @@ int cli_parse(const cli_command *command, int n, char **argv, cli_options *out, 
     memset(out, 0, sizeof *out);
     out->verbose = 1;
     *help = false;
+    /* "data bench PIPELINE": two words before the options */
+    for (; command == &cli_data && n > 0 && (argv[0][0] != '-' || argv[0][1] == '\0') && out->path == NULL;
+         n--, argv++) {
+        if (out->what == NULL) out->what = argv[0];
+        else out->path = argv[0];
+    }
     for (int i = 0, used; i < n; i += used) {
         int code;
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {

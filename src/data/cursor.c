@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "fuse.h"
+#include "meter.h"
 #include "stage.h"
 
 bool lks__cancelled(const lks_cancel_scope *scope)
@@ -35,6 +36,7 @@ lks_status lks__cursor_open(lks_dataset *ds, lks_cursor_place place, lks_cursor 
     n->stage = ds->stage;
     n->dataset = lks_dataset_retain(ds);
     n->place = place;
+    if (place.meters != NULL) n->meter = lks__meter_of(place.meters, ds, place.lineage != 0);
     status = ds->stage->open != NULL ? ds->stage->open(n) : lks__cursor_open_inputs(n);
     if (status != LKS_OK) {
         lks__cursor_close(n);
@@ -85,7 +87,7 @@ static lks_status cancelled(void)
 lks_status lks__cursor_next(lks_cursor *n, lks_element **out)
 {
     if (lks__cancelled(n->place.scope)) return cancelled();
-    return n->stage->next(n, out);
+    return n->meter == NULL ? n->stage->next(n, out) : lks__metered_next(n, out);
 }
 
 lks_status lks__cursor_skip(lks_cursor *n, int64_t count, int64_t *done)
@@ -108,7 +110,7 @@ lks_status lks__cursor_next_rows(lks_cursor *n, int64_t *rows, int64_t want, int
 {
     *got = 0;
     if (lks__cancelled(n->place.scope)) return cancelled();
-    return n->stage->next_rows(n, rows, want, got);
+    return n->meter == NULL ? n->stage->next_rows(n, rows, want, got) : lks__metered_rows(n, rows, want, got);
 }
 
 lks_buffers *lks__cursor_buffers(lks_cursor *n)

@@ -22,7 +22,7 @@ static void destroy(lks_iter *it)
 }
 
 /* An iterator whose place lies before the first element; the counters are noted before the cursors change them. */
-static lks_status create(lks_dataset *dataset, lks_iter **out)
+static lks_status create(lks_dataset *dataset, lks_meters *meters, lks_iter **out)
 {
     lks_iter *it = lks__calloc(1, sizeof *it);
     lks_cursor_place place = { 0 };
@@ -37,6 +37,7 @@ static lks_status create(lks_dataset *dataset, lks_iter **out)
     place.scope = &it->scope;
     place.unsavable = &it->unsavable;
     place.held = 2;
+    place.meters = meters;
     status = it->state.counters.failed ? lks__fail(LKS_E_NOMEM, "no memory for an iterator")
                                        : lks__cursor_open(dataset, place, &it->top);
     if (status == LKS_OK) *out = it;
@@ -47,7 +48,13 @@ static lks_status create(lks_dataset *dataset, lks_iter **out)
 lks_status lks_iter_create(lks_dataset *dataset, lks_iter **out)
 {
     LKS_TRY(lks_dataset_status(dataset));
-    return create(dataset, out);
+    return create(dataset, NULL, out);
+}
+
+lks_status lks__iter_create_metered(lks_dataset *dataset, lks_meters *meters, lks_iter **out)
+{
+    LKS_TRY(lks_dataset_status(dataset));
+    return create(dataset, meters, out);
 }
 
 bool lks__iter_ended(const lks_iter *it)
@@ -139,7 +146,7 @@ static lks_status restore(lks_dataset *dataset, lks_state *s, lks_iter **out)
     lks__counters_walk(dataset, &s->counters);
     if (s->counters.failed || s->counters.at != s->counters.n)
         return lks__fail(LKS_E_FORMAT, "the saved iterator has other counters than the pipeline");
-    LKS_TRY(create(dataset, &it));
+    LKS_TRY(create(dataset, NULL, &it));
     lks__fenv_enter(&fenv);
     status = replay(it, s);
     lks__fenv_leave(&fenv);

@@ -8,6 +8,8 @@
 #define lks__iter_next lks_iter_next
 #define lks__iter_release lks_iter_release
 
+/* An iterator whose stages count and time in `meters`, which must outlive it. */
+lks_status lks__iter_create_metered(lks_dataset *dataset, lks_meters *meters, lks_iter **out);
 /* The pass is over. */
 bool lks__iter_ended(const lks_iter *it);
 

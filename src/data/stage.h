@@ -17,6 +17,7 @@
 typedef struct lks_cursor lks_cursor;
 typedef struct lks_recipe lks_recipe;
 typedef struct lks_counters lks_counters;
+typedef struct lks_meters lks_meters;
 
 typedef struct lks_stage {
     const char *name; /* as tf.data calls it */
@@ -49,6 +50,7 @@ struct lks_dataset {
     lks_dataset **input;
     lks_dataset *original; /* not NULL: a clone (clone.h), whose fields belong to this one, but for `extra` */
     void *extra;           /* freed with the dataset */
+    atomic_bool warned;    /* traps.c has looked at it */
 };
 
 /* Steals the inputs. NULL (no memory, or a NULL input), the first input that had failed, or a new dataset of
@@ -83,6 +85,7 @@ typedef struct lks_cursor_place {
     uint64_t lineage;                 /* which inner dataset of which element: enters the keys of random functions */
     _Atomic(const char *) *unsavable; /* the iterator's: set where an inner dataset can't be replayed */
     const lks_dataset *bypass;        /* a map that a batch above applies itself: its input is opened in its place */
+    lks_meters *meters;               /* NULL, or who measures this iterator */
     int64_t held;                     /* elements that the stages above and the consumer may hold at the same time */
 } lks_cursor_place;
 /* The place of a stage's inputs where it keeps `n` elements of theirs, or, if all is true, none of what it was given
@@ -93,8 +96,9 @@ struct lks_cursor {
     const lks_stage *stage;
     lks_dataset *dataset; /* one reference */
     lks_cursor_place place;
-    lks_buffers *buffers; /* for the elements that this stage makes itself */
-    lks_cursor **input;   /* opened by lks__cursor_open_inputs, one for each of the dataset's */
+    struct lks_meter *meter; /* NULL, or what this stage's work is counted in */
+    lks_buffers *buffers;    /* for the elements that this stage makes itself */
+    lks_cursor **input;      /* opened by lks__cursor_open_inputs, one for each of the dataset's */
 };
 
 lks_status lks__cursor_open(lks_dataset *ds, lks_cursor_place place, lks_cursor **out);
@@ -115,6 +119,12 @@ lks_status lks__cursor_fail(const lks_cursor *n, lks_status code, const char *fm
 
 /* Steals ds. A prefetch whose size is not the user's: less where memory is short. */
 lks_dataset *lks__prefetch_at_most(lks_dataset *dataset, int64_t size);
+/* The user's number of elements or LKS_AUTOTUNE, of a prefetch. */
+int64_t lks__prefetch_size(const lks_dataset *ds);
+/* The buffer of a shuffle; INT64_MAX = everything. */
+int64_t lks__shuffle_buffer(const lks_dataset *ds);
+/* Warnings about well-known traps, once a dataset object; all: also those that are only worth a look. */
+void lks__warn_traps(lks_dataset *ds, bool all);
 /* A shuffle whose order is another one in every pass. */
 bool lks__shuffle_is_new_each_pass(const lks_dataset *ds);
 

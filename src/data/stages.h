@@ -20,6 +20,7 @@
     X(filter)             \
     X(fixed_length)       \
     X(flat_map)           \
+    X(from_json)          \
     X(generator)          \
     X(group_by_window)    \
     X(ignore_errors)      \

@@ -3,6 +3,7 @@
 
 #include "backup.h"
 #include "base/options.h"
+#include "data/stage.h"
 #include "history.h"
 #include "loop.h"
 #include "names.h"
@@ -18,6 +19,7 @@ typedef struct fit_run {
     int64_t known_steps; /* steps of a pass, once known; -1 */
     bool fresh;          /* the training feeder stands at the start of a pass */
     int64_t batch_size;  /* of arrays */
+    double waited;       /* seconds that the steps waited for data */
     bool resumed;        /* from a backup: the data stand where they should */
     int64_t resume_step; /* steps of the first epoch that a former process did */
 } fit_run;
@@ -112,8 +114,10 @@ static lks_status start_pass(fit_run *r)
 /* The next batch. A pass that ended with the former epoch's last step starts anew without a word. */
 static lks_status next_batch(fit_run *r, int64_t steps, lks_batch *batch)
 {
+    double begin = lks__now();
     lks_status status = r->train->next(r->train, batch);
 
+    r->waited += lks__now() - begin;
     if (status != LKS_END || steps > 0 || r->o.steps_per_epoch == 0) return status;
     r->fresh = false;
     LKS_TRY(start_pass(r));
@@ -227,8 +231,21 @@ static lks_status end_epoch(fit_run *r, double start)
     return status;
 }
 
+/* Data that come too late are said once, where it was long enough to matter. */
+static void report_waiting(const fit_run *r, double seconds)
+{
+    enum { PERCENT = 5 };
+    const double least = 1.0;
+
+    if (r->waited < least || r->waited * 100 < seconds * PERCENT) return;
+    lks__warn("%.0f %% of the training time (%.1f of %.1f s) went by waiting for data: lks_dataset_diagnose or "
+              "\"lockstep data bench\" names the stage that holds them up",
+              100 * r->waited / seconds, r->waited, seconds);
+}
+
 static lks_status run_epochs(fit_run *r)
 {
+    double began = lks__now();
     lks_model *m = r->loop.model;
     int64_t steps;
 
@@ -246,6 +263,7 @@ static lks_status run_epochs(fit_run *r)
         LKS_TRY(end_epoch(r, start));
         LKS_TRY(back_up_epoch(r));
     }
+    report_waiting(r, lks__now() - began);
     if (r->o.backup_dir != NULL && r->o.delete_checkpoint != LKS_FALSE) lks__backup_remove(r->o.backup_dir);
     return LKS_OK;
 }
@@ -332,6 +350,7 @@ lks_status lks_fit_with(lks_model *model, lks_dataset *data, const lks_fit_optio
     lks_status status = lks__feed_dataset(data, &r.train);
 
     if (status == LKS_OK) status = lks__loop_ready(model, true);
+    if (status == LKS_OK) lks__warn_traps(data, false);
     if (status == LKS_OK && r.o.validation_split != 0)
         status = lks__fail(LKS_E_ARG, "validation_split is for arrays; split the dataset with lks_take and lks_skip");
     if (status == LKS_OK) status = make_validation(&r, 32);

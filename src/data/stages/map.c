@@ -8,6 +8,7 @@
 #include "data/function.h"
 #include "data/fuse.h"
 #include "data/ledger.h"
+#include "data/meter.h"
 #include "data/stages.h"
 #include "data/work.h"
 
@@ -90,6 +91,7 @@ static void run_block(lks_work *work)
     map_block *b = (map_block *)work;
     map_cursor *m = b->map;
     double begin = lks__now();
+    int64_t cpu = m->base.meter == NULL ? 0 : lks__cpu_ns();
 
     for (int i = 0; i < b->n; i++) {
         map_result *r = &b->result[i];
@@ -102,6 +104,7 @@ static void run_block(lks_work *work)
     lks__ledger_unreserve(b->reserved);
     b->reserved = 0;
     b->seconds = lks__now() - begin;
+    if (m->base.meter != NULL) lks__meter_work(m->base.meter, lks__cpu_ns() - cpu);
     pthread_mutex_lock(&m->lock);
     b->done = true;
     pthread_cond_signal(&m->finished);
@@ -183,14 +186,19 @@ static void widen(map_cursor *m)
 
 static void wait_for(map_cursor *m, map_block *b)
 {
+    int64_t begin = m->base.meter == NULL ? 0 : lks__wall_ns();
+
     if (lks__work_take_back(&b->work)) {
         run_block(&b->work);
-        return;
+    } else {
+        if (lks__work_idle()) widen(m);
+        pthread_mutex_lock(&m->lock);
+        while (!b->done) pthread_cond_wait(&m->finished, &m->lock);
+        pthread_mutex_unlock(&m->lock);
     }
-    if (lks__work_idle()) widen(m);
-    pthread_mutex_lock(&m->lock);
-    while (!b->done) pthread_cond_wait(&m->finished, &m->lock);
-    pthread_mutex_unlock(&m->lock);
+    if (m->base.meter == NULL) return;
+    lks__meter_waited(m->base.meter, lks__wall_ns() - begin); /* work of its own on a block is in the pool's account */
+    lks__meter_window(m->base.meter, (int64_t)m->window * m->block_size, m->expected);
 }
 
 static lks_status hand_out(map_result *r, lks_element **out)

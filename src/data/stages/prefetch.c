@@ -5,6 +5,7 @@
  * the next element is pulled only where the ledger has room for it, or the queue is empty. Where the system gives no thread, elements pass through. The order is the input's in any case.
  */
 #include "data/ledger.h"
+#include "data/meter.h"
 #include "data/stages.h"
 #include "data/work.h"
 
@@ -46,9 +47,11 @@ static bool is_auto(const prefetch_cursor *p)
 static bool store(prefetch_cursor *p, prefetch_item item)
 {
     bool going;
+    int64_t begin = p->base.meter == NULL ? 0 : lks__wall_ns();
 
     pthread_mutex_lock(&p->lock);
     while (p->count >= p->limit && !p->stop) pthread_cond_wait(&p->changed, &p->lock);
+    if (p->base.meter != NULL) lks__meter_full(p->base.meter, lks__wall_ns() - begin);
     going = !p->stop;
     if (going) {
         p->ring[(p->head + p->count++) % p->capacity] = item;
@@ -163,6 +166,16 @@ static void adapt(prefetch_cursor *p)
     }
 }
 
+static void wait_for_item(prefetch_cursor *p)
+{
+    int64_t begin = p->base.meter == NULL ? 0 : lks__wall_ns();
+
+    while (p->count == 0) pthread_cond_wait(&p->changed, &p->lock);
+    if (p->base.meter == NULL) return;
+    lks__meter_waited(p->base.meter, lks__wall_ns() - begin);
+    lks__meter_window(p->base.meter, (int64_t)p->limit, p->expected);
+}
+
 static lks_status next(lks_cursor *n, lks_element **out)
 {
     prefetch_cursor *p = (prefetch_cursor *)n;
@@ -172,7 +185,7 @@ static lks_status next(lks_cursor *n, lks_element **out)
     if (!p->running) return lks__cursor_next(n->input[0], out);
     pthread_mutex_lock(&p->lock);
     adapt(p);
-    while (p->count == 0) pthread_cond_wait(&p->changed, &p->lock);
+    wait_for_item(p);
     item = p->ring[p->head];
     if (item.status == LKS_OK || (item.status != LKS_END && item.status != LKS_E_CANCELED)) {
         p->head = (p->head + 1) % p->capacity; /* an end stays and is found again */
@@ -254,4 +267,9 @@ lks_dataset *lks__prefetch_at_most(lks_dataset *dataset, int64_t size)
 
     if (lks__dataset_ok(ds)) ((prefetch_dataset *)ds)->ours = true;
     return ds;
+}
+
+int64_t lks__prefetch_size(const lks_dataset *ds)
+{
+    return ((const prefetch_dataset *)ds)->size;
 }

@@ -212,3 +212,8 @@ bool lks__shuffle_is_new_each_pass(const lks_dataset *ds)
 {
     return ((const shuffle_dataset *)ds)->reshuffle;
 }
+
+int64_t lks__shuffle_buffer(const lks_dataset *ds)
+{
+    return ((const shuffle_dataset *)ds)->buffer_size;
+}
