@@ -48,8 +48,8 @@ LKS_API lks_status lks_dataset_diagnose_with(lks_dataset *dataset, lks_diagnosis
 #endif
 LKS_API void lks_diagnosis_release(lks_diagnosis *diagnosis); /* NULL is fine */
 
-LKS_API int64_t lks_diagnosis_elements(const lks_diagnosis *diagnosis);
-LKS_API double lks_diagnosis_seconds(const lks_diagnosis *diagnosis);
+LKS_API int64_t lks_diagnosis_elements(const lks_diagnosis *diagnosis);  /* that were read */
+LKS_API double lks_diagnosis_seconds(const lks_diagnosis *diagnosis);    /* from the first request to the end */
 LKS_API double lks_diagnosis_wait_share(const lks_diagnosis *diagnosis); /* of the time: the consumer waited */
 LKS_API size_t lks_diagnosis_stages(const lks_diagnosis *diagnosis);     /* sink first */
 LKS_API const lks_stage_report *lks_diagnosis_stage(const lks_diagnosis *diagnosis, size_t i);

@@ -312,6 +312,82 @@ static bool save_load(const json_t *v)
     return twice_on_disk(saved_in, json_object_get(v, "elements"), json_object_get(v, "elements"));
 }
 
+/* The element is its class. */
+static lks_status class_apply(const lks_map_context *context, lks_element *in, lks_element *out, void *user)
+{
+    (void)context, (void)user;
+    return lks_element_set(out, 0, lks_element_tensor(in, 0));
+}
+
+static lks_status parity_apply(const lks_map_context *context, lks_element *in, lks_element *out, void *user)
+{
+    lks_tensor *t = lks_element_output(out, 0);
+
+    (void)context, (void)user;
+    if (t == NULL) return LKS_E_NOMEM;
+    *(int64_t *)lks_tensor_data(t) = *(const int64_t *)lks_tensor_cdata(lks_element_tensor(in, 0)) % 10 == 0;
+    return LKS_OK;
+}
+
+/* Pairs whose sides are equal here, both classes among them. */
+static bool resample(const json_t *v)
+{
+    static const double half[2] = { 0.5, 0.5 };
+    const lks_map_fn class_of = { .struct_size = sizeof class_of, .name = "class", .apply = class_apply, .flags = 1 };
+    const lks_map_fn parity = { .struct_size = sizeof parity, .name = "parity", .apply = parity_apply, .flags = 1 };
+    lks_dataset *ds = lks_rejection_resample(lks_map(lks_range(0, 400, 1), &parity), &class_of, 2, half);
+    lks_iter *it = NULL;
+    lks_element *e;
+    int n[2] = { 0, 0 };
+    bool good = lks_iter_create(ds, &it) == LKS_OK && json_array_size(v) > 0;
+
+    while (good && lks_iter_next(it, &e) == LKS_OK) {
+        int64_t c = *(const int64_t *)lks_tensor_cdata(lks_element_tensor(e, 0));
+        good = lks_element_count(e) == 2 && *(const int64_t *)lks_tensor_cdata(lks_element_tensor(e, 1)) == c;
+        n[c != 0]++;
+        lks_element_release(e);
+    }
+    lks_iter_release(it);
+    lks_dataset_release(ds);
+    return good && n[0] > 0 && n[1] > 0;
+}
+
+static lks_status draw_apply(const lks_map_context *context, lks_element *in, lks_element *out, void *user)
+{
+    lks_tensor *t = lks_element_output(out, 0);
+    uint32_t words[4];
+
+    (void)in, (void)user;
+    if (t == NULL) return LKS_E_NOMEM;
+    lks_map_random(context, 0, 0, words);
+    *(int64_t *)lks_tensor_data(t) = words[0];
+    return LKS_OK;
+}
+
+/* Not the reference's numbers, and not its repeating of them in every pass: new ones in each pass, the same for equal datasets. */
+static bool random_in_map(const json_t *v)
+{
+    const lks_map_fn draw = { .struct_size = sizeof draw, .name = "draw", .apply = draw_apply, .flags = 3 };
+    int64_t x[3][4] = { { 0 } };
+
+    (void)v;
+    for (int k = 0; k < 2; k++) {
+        lks_dataset *ds = lks_map(lks_range(0, 4, 1), &draw, .seed = 3, .num_parallel_calls = k ? LKS_AUTOTUNE : 0);
+        for (int pass = 0; pass < 2 - k; pass++) {
+            lks_iter *it = NULL;
+            lks_element *e;
+            if (lks_iter_create(ds, &it) != LKS_OK) return false;
+            for (int i = 0; i < 4 && lks_iter_next(it, &e) == LKS_OK; i++) {
+                x[2 * k + pass][i] = *(const int64_t *)lks_tensor_cdata(lks_element_tensor(e, 0));
+                lks_element_release(e);
+            }
+            lks_iter_release(it);
+        }
+        lks_dataset_release(ds);
+    }
+    return memcmp(x[0], x[2], sizeof x[0]) == 0 && memcmp(x[0], x[1], sizeof x[0]) != 0 && x[0][0] != x[0][1];
+}
+
 static const struct {
     const char *name;
     bool (*check)(const json_t *value); /* NULL: words, or true in Python alone: nothing to compare */
@@ -336,6 +412,8 @@ static const struct {
     { "zip nothing", zip_nothing },
     { "counter", counter },
     { "iterate after end", after_end },
+    { "random in map", random_in_map },
+    { "rejection_resample yields (class, element)", resample },
 };
 
 void data_special(golden_report *r, const json_t *set)

@@ -33,9 +33,9 @@ typedef struct prefetch_cursor {
     unsigned forks;
     prefetch_item *ring;
     size_t capacity, head, count, limit;
-    int plenty;       /* calls in a row that found the queue half full or more */
-    int64_t expected; /* bytes of the next element; 0: not known */
-    bool waits;       /* the thread waits for memory */
+    int plenty;               /* calls in a row that found the queue half full or more */
+    _Atomic int64_t expected; /* bytes of the next element; 0: not known */
+    bool waits;               /* the thread waits for memory */
 } prefetch_cursor;
 
 static bool is_auto(const prefetch_cursor *p)
