@@ -154,7 +154,7 @@ static void add_spare(lks_buffers *b, free_list *list, void *(*make)(free_list *
     void *item;
 
     pthread_mutex_lock(&b->lock);
-    if (list->made > 1) n = 0;
+    if (list->made > 1 || lks__ledger_tight()) n = 0;
     if (n > 0 && lks__grow(&list->item, &list->capacity, list->made + n, sizeof *list->item) != LKS_OK) n = 0;
     for (; n > 0 && (item = make(list, bytes)) != NULL; n--) {
         list->item[list->n++] = item;

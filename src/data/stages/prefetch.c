@@ -35,7 +35,6 @@ typedef struct prefetch_cursor {
     size_t capacity, head, count, limit;
     int plenty;               /* calls in a row that found the queue half full or more */
     _Atomic int64_t expected; /* bytes of the next element; 0: not known */
-    bool waits;               /* the thread waits for memory */
 } prefetch_cursor;
 
 static bool is_auto(const prefetch_cursor *p)
@@ -81,11 +80,9 @@ static int64_t wait_for_memory(prefetch_cursor *p)
             bytes = 0;
             break;
         }
-        p->waits = true;
         pthread_cond_wait(&p->changed, &p->lock);
     }
     if (p->stop) bytes = 0;
-    p->waits = false;
     pthread_mutex_unlock(&p->lock);
     return bytes;
 }
