@@ -56,10 +56,12 @@ static int picture_shape(const cli_program *p, lks_shape *out)
         "--data images: needs a model that takes pictures (height, width, 1, 3 or 4 channels) of a known size");
 }
 
-static lks_dataset *open_folder(const char *path, const lks_shape *s, bool labels)
+/* Training files are permuted by the seed, so that --limit and --validation-split take of every class; others keep their order. */
+static lks_dataset *open_folder(const cli_options *o, const char *path, const lks_shape *s, bool train, bool labels)
 {
     return lks_image_dataset_from_directory(path, .labels = labels ? "inferred" : "none", .height = s->dim[1],
-                                            .width = s->dim[2], .shuffle = LKS_FALSE,
+                                            .width = s->dim[2], .shuffle = train ? LKS_TRUE : LKS_FALSE,
+                                            .seed = o->seed > 0 ? o->seed : LKS_ZERO_INT,
                                             .color_mode = s->dim[3] == 1   ? "grayscale"
                                                           : s->dim[3] == 3 ? "rgb"
                                                                            : "rgba");
@@ -102,15 +104,15 @@ static int fill(lks_dataset *ds, range r, int64_t limit, cli_set *set)
     return status == LKS_OK || status == LKS_END ? CLI_OK : cli_library_failed();
 }
 
-static int read_folder(const cli_options *o, const char *path, const lks_shape *s, range r, cli_set *set)
+static int read_folder(const cli_options *o, const char *path, const lks_shape *s, range r, bool train, cli_set *set)
 {
-    lks_dataset *ds = open_folder(path, s, true);
+    lks_dataset *ds = open_folder(o, path, s, train, true);
     bool labels = lks_dataset_status(ds) == LKS_OK;
     int64_t n;
     int code = CLI_OK;
 
     if (!labels) { /* pictures without classes will do for predict */
-        lks_dataset *all = open_folder(path, s, false);
+        lks_dataset *all = open_folder(o, path, s, train, false);
         if (lks_dataset_status(all) == LKS_OK) lks_dataset_release(ds), ds = all;
         else lks_dataset_release(all);
     }
@@ -142,5 +144,5 @@ int cli_read_images(const char *command, const cli_options *o, const cli_program
     if (code == CLI_OK) code = read_range(command, o, p, &r);
     if (code != CLI_OK) return code;
     split_folder(o->data + strlen("images:"), split, path, sizeof path);
-    return read_folder(o, path, &s, r, out);
+    return read_folder(o, path, &s, r, strcmp(split, "train") == 0, out);
 }

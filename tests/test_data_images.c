@@ -71,6 +71,20 @@ static void a_chain_decodes_resizes_and_scales(void **state)
     lks_tensor_release(out);
 }
 
+static void a_picture_is_resized_outside_of_a_dataset(void **state)
+{
+    lks_tensor *t = numbered(1, 4, 4, 1), *out = NULL, *decoded = call(lks_decode_jpeg, bitmap_bytes());
+    const unsigned char *p = lks_tensor_cdata(t);
+
+    (void)state;
+    assert_status(lks_image_resize(t, 2, 2, &out, .method = "area"), LKS_OK);
+    assert_true(*(const float *)lks_tensor_cdata(out) == (float)(p[0] + p[1] + p[4] + p[5]) / 4);
+    assert_status(lks_image_resize(t, 0, 2, &decoded), LKS_E_ARG);
+    lks_tensor_release(out);
+    lks_tensor_release(decoded);
+    lks_tensor_release(t);
+}
+
 static void a_decoders_spec_has_three_axes_and_the_channels_asked_for(void **state)
 {
     lks_dataset *ds = lks_map(one_bitmap(), lks_fn_decode_image(.channels = 3));
@@ -440,6 +454,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chain_decodes_resizes_and_scales),
+        cmocka_unit_test(a_picture_is_resized_outside_of_a_dataset),
         cmocka_unit_test(a_decoders_spec_has_three_axes_and_the_channels_asked_for),
         cmocka_unit_test(random_draws_depend_on_seed_pass_and_element_alone),
         cmocka_unit_test(a_restored_pass_draws_the_same),

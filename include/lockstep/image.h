@@ -29,7 +29,7 @@ typedef struct lks_decode_options {
                                            True: a GIF becomes (frames, height, width, channels) */
     int64_t ratio;                      /* JPEG: decoded at 1/1 (default), 1/2, 1/4 or 1/8 of the size */
     int64_t at_least_height;            /* JPEG: instead of ratio, the smallest of these sizes that is still at least */
-    int64_t at_least_width;             /*   this high and wide; much faster where a small picture is wanted */
+    int64_t at_least_width;             /*   this high and wide; faster where small pictures are wanted */
     lks_tristate fancy_upscaling;       /* JPEG: smooth colour between samples; default true */
     lks_tristate try_recover_truncated; /* JPEG: default false: a file that ends too early is an error */
     double acceptable_fraction;         /* of the lines that must be there then; default 1 */

@@ -32,7 +32,7 @@ typedef struct lks_image_folder_options {
     lks_tristate crop_to_aspect_ratio, pad_to_aspect_ratio; /* as lks_resize_options */
     lks_tristate
         reduced_jpeg; /* default false. True: JPEGs are decoded at the smallest of 1/1, 1/2, 1/4, 1/8 that is not
-                                   below the wanted size: several times faster, pixels a little different */
+                                   below the wanted size: faster, the larger the pictures the more; pixels a little different */
     lks_tristate check_files;   /* default true: the first bytes of every file are looked at now, and files that are no
                                    pictures are named. False: each fails when its turn comes */
     int64_t num_parallel_calls; /* pictures decoded at once; default LKS_AUTOTUNE */
