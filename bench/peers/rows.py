@@ -16,15 +16,15 @@ ROWS = {
     "cnn": Row("MNIST CNN, batch 256, epoch", "train", "cnn", "builtin:mnist_cnn", "mnist", 60000, 5, 5, 10, ALL),
     "ae": Row("MNIST autoencoder, batch 128, epoch", "train", "ae", "builtin:mnist_autoencoder", "mnist", 12800, 5, 5, 10,
               (TF, XLA, TORCH, COMPILED)),
-    "mobilenet": Row("MobileNetV2 160x160, batch 16, all trained", "train", "mobilenet", "builtin:mobilenet_v2", "random:48",
+    "mobilenet": Row("MobileNetV2 160x160, batch 16, all trained", "train", "mobilenet", "made:mobilenet.json", "random:48",
                      48, 3, 1.5, 2.5, (TF, TORCH, COMPILED)),
-    "frozen": Row("MobileNetV2 frozen base + head", "train", "frozen", "builtin:mobilenet_v2_frozen", "random:128", 128, 3, 1.5,
+    "frozen": Row("MobileNetV2 frozen base + head", "train", "frozen", "made:frozen.json", "random:128", 128, 3, 1.5,
                   2, (TF, TORCH, COMPILED)),
     "mlp": Row("MLP 784-4096-4096-10, batch 256", "train", "mlp", "mlp.json", "random:2560", 2560, 3, 1.1, None,
                (TF, XLA, TORCH, COMPILED)),
     "matmul": Row("third tutorial's matmul", "matmul", "matmul", None, None, 1024, 1, 2, None, (TF, XLA, TORCH, COMPILED, JAX)),
     "predict_cnn": Row("batch-1 predict, CNN", "predict", "cnn", "builtin:mnist_cnn", None, 1, 1, 1.5, None, CALLS),
-    "predict_mobilenet": Row("batch-1 predict, MobileNetV2", "predict", "mobilenet", "builtin:mobilenet_v2", None, 1, 1, 1.5,
+    "predict_mobilenet": Row("batch-1 predict, MobileNetV2", "predict", "mobilenet", "made:mobilenet.json", None, 1, 1, 1.5,
                              None, CALLS),
     "start": Row("process start to end of first step, MNIST CNN", "start", "cnn", "builtin:mnist_cnn", "mnist", 60000, 1, None,
                  None, (TF, TORCH, JAX)),
@@ -38,4 +38,4 @@ ROWS = {
 MEMORY = {"cnn": 1 / 5, "ae": 1 / 5, "mobilenet": 1 / 3}
 # Rows of "threads": model, data, examples.
 SCALING = (("builtin:mnist_cnn", "mnist", 60000), ("builtin:mnist_autoencoder", "mnist", 30000),
-           ("builtin:mobilenet_v2", "random:48", 48))
+           ("made:mobilenet.json", "random:48", 48))
