@@ -15,25 +15,26 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool call(const cli_options *o, const cli_program *p, lks_tensor *x)
+static bool call(const cli_options *o, const cli_program *p, const cli_set *set)
 {
-    lks_tensor *y = lks_predict(p->model, x, .batch_size = p->batch_size, .threads = o->threads);
+    lks_tensor *y = lks_predict(p->model, set->x, .batch_size = p->batch_size, .threads = o->threads,
+                                .x_divisor = set->pixels ? 255.0 : 0.0);
 
     lks_tensor_release(y);
     return y != NULL;
 }
 
 /* For a while, after two calls that compile and warm up; sorted. Number of calls, or 0. */
-static size_t time_calls(const cli_options *o, const cli_program *p, lks_tensor *x, double *seconds)
+static size_t time_calls(const cli_options *o, const cli_program *p, const cli_set *set, double *seconds)
 {
     size_t wanted = o->steps > 0 && o->steps < MOST_CALLS ? (size_t)o->steps : MOST_CALLS, n = 0;
     double began;
 
-    if (!call(o, p, x) || !call(o, p, x)) return 0;
+    if (!call(o, p, set) || !call(o, p, set)) return 0;
     began = cli_seconds();
     while (n < wanted && (o->steps > 0 || n < LEAST_CALLS || cli_seconds() - began < wanted_seconds)) {
         double start = cli_seconds();
-        if (!call(o, p, x)) return 0;
+        if (!call(o, p, set)) return 0;
         seconds[n++] = cli_seconds() - start;
     }
     qsort(seconds, n, sizeof *seconds, by_size);
@@ -63,12 +64,10 @@ static void print_result(const cli_options *o, const cli_program *p, const doubl
 static int measure(const cli_options *o, const cli_program *p, const cli_set *set)
 {
     double *seconds = calloc(MOST_CALLS, sizeof *seconds);
-    lks_tensor *x = cli_set_floats(set);
-    size_t n = seconds != NULL && x != NULL ? time_calls(o, p, x, seconds) : 0;
+    size_t n = seconds != NULL ? time_calls(o, p, set, seconds) : 0;
 
     if (n > 0) print_result(o, p, seconds, n);
     free(seconds);
-    lks_tensor_release(x);
     return n > 0 ? CLI_OK : cli_library_failed();
 }
 

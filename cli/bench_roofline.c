@@ -54,7 +54,7 @@ static double total_seconds(const lks_profile_item *lines, size_t n)
 
 static void print_item(const char *op, const char *layer, const lks_profile_item *x, double whole, const cli_limits *m)
 {
-    printf("%-20.20s %-32.32s %9.1f %5.1f %9.3f %9.1f %6.1f %8.3f %6.1f\n", op, layer, x->seconds * 1e6,
+    printf("%-24.24s %-32.32s %9.1f %5.1f %9.3f %9.1f %6.1f %8.3f %6.1f\n", op, layer, x->seconds * 1e6,
            percent(x->seconds, whole), x->flop / 1e6, x->seconds > 0 ? x->flop / x->seconds / 1e9 : 0,
            x->seconds > 0 ? percent(x->flop / x->seconds / 1e9, m->gflops) : 0, x->memory_bytes / 1e6,
            x->seconds > 0 ? percent(x->memory_bytes / x->seconds / 1e9, m->gbytes_per_s) : 0);
@@ -70,7 +70,7 @@ static void print_text(const char *model, const lks_profile *p, const lks_profil
 
     printf("\n%s: batch %lld, %lld thread%s, a step %.3f ms\n", model, (long long)p->batch_size, (long long)p->threads,
            p->threads == 1 ? "" : "s", p->step_seconds * 1e3);
-    printf("%-20s %-32s %9s %5s %9s %9s %6s %8s %6s\n", "op", "layer", "us", "%", "MFLOP", "GFLOP/s", "% peak", "MB",
+    printf("%-24s %-32s %9s %5s %9s %9s %6s %8s %6s\n", "op", "layer", "us", "%", "MFLOP", "GFLOP/s", "% peak", "MB",
            "% band");
     for (size_t i = 0; i < n; i++) {
         bytes += lines[i].memory_bytes;

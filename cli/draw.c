@@ -45,14 +45,14 @@ static lks_tensor *true_classes(const cli_set *set)
     return cli_classes(set->y);
 }
 
-static int draw_classes(const char *path, const cli_set *set, lks_tensor *x, const lks_tensor *classes)
+static int draw_classes(const char *path, const cli_set *set, const lks_tensor *classes)
 {
     const int64_t count = cli_set_size(set), n = count < DIGITS ? count : DIGITS;
     const int64_t *said = lks_tensor_cdata(classes);
     char texts[DIGITS][48];
     const char *captions[DIGITS];
     unsigned char wrong[DIGITS] = { 0 };
-    lks_tensor *first = lks_tensor_rows(x, 0, n), *truth = true_classes(set);
+    lks_tensor *first = lks_tensor_rows(set->x, 0, n), *truth = true_classes(set);
     lks_status status = first != NULL ? LKS_OK : LKS_E_NOMEM;
 
     for (int64_t i = 0; i < n; i++) {
@@ -69,11 +69,11 @@ static int draw_classes(const char *path, const cli_set *set, lks_tensor *x, con
     return status == LKS_OK ? CLI_OK : cli_library_failed();
 }
 
-static int draw_pairs(const char *path, const cli_set *set, lks_tensor *x, lks_tensor *predictions)
+static int draw_pairs(const char *path, const cli_set *set, lks_tensor *predictions)
 {
     static const char *const titles[] = { "Real", "Predicted" };
     const int64_t count = cli_set_size(set), n = count < ROWS ? count : ROWS;
-    lks_tensor *real = lks_tensor_rows(x, 0, n), *predicted = lks_tensor_rows(predictions, 0, n);
+    lks_tensor *real = lks_tensor_rows(set->x, 0, n), *predicted = lks_tensor_rows(predictions, 0, n);
     lks_status status = LKS_E_NOMEM;
 
     if (real != NULL && predicted != NULL)
@@ -83,17 +83,17 @@ static int draw_pairs(const char *path, const cli_set *set, lks_tensor *x, lks_t
     return status == LKS_OK ? CLI_OK : cli_library_failed();
 }
 
-int cli_draw_predictions(const char *path, const cli_set *set, lks_tensor *x, lks_tensor *predictions)
+int cli_draw_predictions(const char *path, const cli_set *set, lks_tensor *predictions)
 {
-    lks_shape a = lks_tensor_shape(x), b = lks_tensor_shape(predictions);
+    lks_shape a = lks_tensor_shape(set->x), b = lks_tensor_shape(predictions);
     lks_tensor *classes = cli_classes(predictions);
     int code;
 
-    if (!is_picture(x))
+    if (!is_picture(set->x))
         code = cli_fail(
             "--png draws pictures, (N, height, width) or (N, height, width, 1, 3 or 4); x_test is something else");
-    else if (classes != NULL) code = draw_classes(path, set, x, classes);
-    else if (lks_shape_equal(&a, &b)) code = draw_pairs(path, set, x, predictions);
+    else if (classes != NULL) code = draw_classes(path, set, classes);
+    else if (lks_shape_equal(&a, &b)) code = draw_pairs(path, set, predictions);
     else
         code = cli_fail(
             "--png draws models that tell classes apart or put out pictures like their input; this one does neither");

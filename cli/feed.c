@@ -60,18 +60,3 @@ lks_arrays cli_set_arrays(const cli_set *set)
                          .y_divisor = input ? divisor : 0.0,
                          .y_one_hot = set->pixels && set->targets == CLI_ONE_HOT ? set->classes : 0 };
 }
-
-/* x / 255 by true division: what the training pipeline gives. */
-lks_tensor *cli_set_floats(const cli_set *set)
-{
-    lks_tensor *out;
-    const uint8_t *from = lks_tensor_cdata(set->x);
-    float *to;
-
-    if (!set->pixels) return lks_tensor_retain(set->x);
-    out = lks_tensor_create(LKS_FLOAT32, lks_tensor_shape(set->x));
-    if (out == NULL) return NULL;
-    to = lks_tensor_data(out);
-    for (int64_t i = 0; i < lks_tensor_size(out); i++) to[i] = (float)from[i] / 255.0f;
-    return out;
-}

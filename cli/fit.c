@@ -26,6 +26,12 @@ static int check_options(const cli_options *o)
     return o->save != NULL ? check_save(o->save) : CLI_OK;
 }
 
+/* Where the time to the first step's end goes: process seconds when main began, the model stood and the data were read; start_s, the
+ * end of the first step, compiled for, comes last. */
+static struct {
+    double main, model, data;
+} phases;
+
 static int print_line(const cli_program *p, const cli_trained *t, const char *digest)
 {
     size_t epochs = lks_history_epochs(t->history);
@@ -49,6 +55,9 @@ static int print_line(const cli_program *p, const cli_trained *t, const char *di
     if (code != CLI_OK) return code;
     cli_line_string(&line, "digest", digest);
     cli_line_number(&line, "peak_rss_mb", cli_peak_rss_mb());
+    cli_line_number(&line, "main_s", phases.main);
+    cli_line_number(&line, "model_s", phases.model);
+    cli_line_number(&line, "data_s", phases.data);
     cli_line_number(&line, "start_s", t->start_s);
     cli_line_print(&line);
     return CLI_OK;
@@ -88,11 +97,14 @@ static int run(const cli_options *o)
     bool has_test = o->validate || o->validation_split > 0;
     int code = check_options(o);
 
+    phases.main = cli_process_seconds();
     if (code == CLI_OK) code = cli_open_program("fit", o, &p);
     if (code != CLI_OK) return code;
+    phases.model = cli_process_seconds();
     code = cli_open_set("fit", o, &p, "train", &train_set);
     if (code == CLI_OK && o->validate) code = cli_open_set("fit", o, &p, "test", &test_set);
     if (code == CLI_OK && o->validation_split > 0) code = cli_split_set(&train_set, o->validation_split, &test_set);
+    phases.data = cli_process_seconds();
     if (code == CLI_OK) code = train(o, &p, &train_set, has_test ? &test_set : NULL);
     cli_close_set(&train_set);
     cli_close_set(&test_set);

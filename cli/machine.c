@@ -41,11 +41,20 @@ static void read_line(const char *line, cli_machine *m)
             if (has_word(value, telling[i])) add_word(m->flags, sizeof m->flags, telling[i]);
 }
 
-static long size_of(int name)
+/* Linux' own table of processor 0's caches; the C library's figures for some virtual machines are of the whole socket. */
+static long cache_size(const char *index, int name)
 {
-    long n = sysconf(name);
+    char path[96];
+    long kib = 0, n = sysconf(name);
+    FILE *file;
 
-    return n > 0 ? n : 0;
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/%s/size", index);
+    file = fopen(path, "r");
+    if (file != NULL) {
+        if (fscanf(file, "%ldK", &kib) != 1) kib = 0;
+        fclose(file);
+    }
+    return kib > 0 ? kib << 10 : n > 0 ? n : 0;
 }
 
 void cli_know_machine(cli_machine *out)
@@ -58,10 +67,9 @@ void cli_know_machine(cli_machine *out)
     if (file != NULL) fclose(file);
     if (out->processor[0] == '\0') snprintf(out->processor, sizeof out->processor, "unknown processor");
     out->cores = cli_usable_cores();
-    out->l1d = size_of(_SC_LEVEL1_DCACHE_SIZE);
-    out->l2 = size_of(_SC_LEVEL2_CACHE_SIZE);
-    out->l3 = size_of(_SC_LEVEL3_CACHE_SIZE);
-    out->line = size_of(_SC_LEVEL1_DCACHE_LINESIZE);
+    out->l1d = cache_size("index0", _SC_LEVEL1_DCACHE_SIZE);
+    out->l2 = cache_size("index2", _SC_LEVEL2_CACHE_SIZE);
+    out->l3 = cache_size("index3", _SC_LEVEL3_CACHE_SIZE);
 }
 
 void cli_print_machine(const cli_machine *m)

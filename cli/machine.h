@@ -6,10 +6,10 @@
 #include "program.h"
 
 typedef struct cli_machine {
-    char processor[96];     /* as the processor calls itself */
-    char flags[256];        /* instruction sets that matter here, by Linux' names, in a fixed order */
-    int cores;              /* that this process may use */
-    long l1d, l2, l3, line; /* bytes; 0 unknown */
+    char processor[96]; /* as the processor calls itself */
+    char flags[256];    /* instruction sets that matter here, by Linux' names, in a fixed order */
+    int cores;          /* that this process may use */
+    long l1d, l2, l3;   /* bytes; 0 unknown */
 } cli_machine;
 void cli_know_machine(cli_machine *out);
 /* Two lines of text. */

@@ -18,13 +18,13 @@ static int write_npz(const char *path, lks_tensor *predictions)
     return CLI_OK;
 }
 
-static int write_results(const cli_options *o, const cli_set *set, lks_tensor *x, lks_tensor *predictions)
+static int write_results(const cli_options *o, const cli_set *set, lks_tensor *predictions)
 {
     const char *output = o->output != NULL ? o->output : o->png == NULL ? "predictions.npz" : NULL;
     int code = CLI_OK;
 
     if (output != NULL) code = write_npz(output, predictions);
-    if (code == CLI_OK && o->png != NULL) code = cli_draw_predictions(o->png, set, x, predictions);
+    if (code == CLI_OK && o->png != NULL) code = cli_draw_predictions(o->png, set, predictions);
     return code;
 }
 
@@ -42,17 +42,13 @@ static void print_line(const cli_options *o, const cli_set *set, double seconds)
 
 static int predict(const cli_options *o, const cli_program *p, const cli_set *set)
 {
-    lks_tensor *x = cli_set_floats(set), *predictions = NULL;
-    double began = cli_seconds(), seconds;
-    int code;
+    const double began = cli_seconds();
+    lks_tensor *predictions = lks_predict(p->model, set->x, .batch_size = p->batch_size, .verbose = o->verbose,
+                                          .threads = o->threads, .x_divisor = set->pixels ? 255.0 : 0.0);
+    const double seconds = cli_seconds() - began;
+    int code = predictions != NULL ? write_results(o, set, predictions) : cli_library_failed();
 
-    if (x != NULL)
-        predictions = lks_predict(p->model, x, .batch_size = p->batch_size, .verbose = o->verbose,
-                                  .threads = o->threads);
-    seconds = cli_seconds() - began;
-    code = predictions != NULL ? write_results(o, set, x, predictions) : cli_library_failed();
     if (code == CLI_OK) print_line(o, set, seconds);
-    lks_tensor_release(x);
     lks_tensor_release(predictions);
     return code;
 }

@@ -58,8 +58,6 @@ int cli_read_images(const char *command, const cli_options *options, const cli_p
 int cli_settle_targets(const char *command, const cli_options *options, const cli_program *program, cli_set *set);
 /* Part of it: n examples made up for the model. */
 int cli_random_data(const cli_program *program, int64_t n, cli_set *out);
-/* The examples as the model takes them, pixels divided by 255; NULL without memory. */
-lks_tensor *cli_set_floats(const cli_set *set);
 void cli_close_set(cli_set *set);
 int64_t cli_set_size(const cli_set *set);
 /* The last `share` of the set's examples become *tail. */
@@ -74,8 +72,7 @@ lks_arrays cli_set_arrays(const cli_set *set);
 
 /* The most likely class of each row as int64; NULL if the rows are no classes (or there is no memory). */
 lks_tensor *cli_classes(const lks_tensor *predictions);
-/* x: the examples as the model saw them. */
-int cli_draw_predictions(const char *path, const cli_set *set, lks_tensor *x, lks_tensor *predictions);
+int cli_draw_predictions(const char *path, const cli_set *set, lks_tensor *predictions);
 
 /* ---- train.c: one fit with everything measured; used by fit and bench ---- */
 

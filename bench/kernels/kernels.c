@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
+#include "elsewhere/elsewhere.h"
 #include "kernels/kernels.h"
 #include "ops/build.h"
 
@@ -79,6 +81,32 @@ static bool wanted(const char *line, int argc, char **argv)
     return true;
 }
 
+/* The same work in another library, if it can be had. */
+static void print_elsewhere(const work *w, double ours)
+{
+    const lks_shape *a = &w->in[0].shape, *b = &w->in[1].shape;
+    const int which = w->op == &lks__op_conv2d          ? 1
+                      : w->op == &lks__op_conv2d_input  ? 2
+                      : w->op == &lks__op_conv2d_filter ? 4
+                                                        : 0;
+    const char *library = bench_gemm_library;
+    double theirs = 0;
+
+    if (which > 0) {
+        library = bench_conv_library;
+        theirs = bench_conv_elsewhere(which, w->attrs,
+                                      which == 2 ? b->dim[2] * ((const lks_conv_attrs *)w->attrs)->groups : a->dim[2],
+                                      which == 4 ? b->dim[2] : b->dim[3], w->n);
+    } else if (w->op == &lks__op_matmul_filter) {
+        theirs = bench_gemm_elsewhere(a->dim[0], b->dim[0], w->n, true, false);
+    } else if (w->op == &lks__op_matmul) {
+        const bool transposed = *(const bool *)w->attrs;
+        theirs = bench_gemm_elsewhere(w->n, b->dim[!transposed], b->dim[transposed], false, transposed);
+    }
+    if (theirs > 0) printf("  %s %8.1f us, %.2f", library, theirs * 1e6, theirs / ours);
+    printf("\n");
+}
+
 static void run(const work *w, int argc, char **argv)
 {
     const lks_type *in[2] = { &w->in[0], &w->in[1] };
@@ -116,8 +144,9 @@ static void run(const work *w, int argc, char **argv)
     measure(k, &call, &seconds, &peak);
     flop = w->op->flop != NULL ? w->op->flop(w->attrs, in, &out) : (double)lks__type_size(&out);
     if (out.batched || in[0]->batched) flop *= (double)w->n;
-    printf("%s %8.1f us %7.1f GFLOP/s %5.1f %% of %.0f %6.1f GB/s\n", line, seconds * 1e6, flop / seconds * 1e-9,
+    printf("%s %8.1f us %7.1f GFLOP/s %5.1f %% of %.0f %6.1f GB/s", line, seconds * 1e6, flop / seconds * 1e-9,
            flop / seconds * 1e-7 / peak, peak, bytes / seconds * 1e-9);
+    print_elsewhere(w, seconds);
     fflush(stdout);
     for (int i = 0; i < w->n_in; i++) lks__aligned_free((void *)(uintptr_t)data[i]);
     lks__aligned_free(call.out);
@@ -213,6 +242,10 @@ static void reductions(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    if (getenv("OMP_NUM_THREADS") == NULL) { /* read by the other libraries' threads when they are loaded */
+        setenv("OMP_NUM_THREADS", "1", 1);
+        execv("/proc/self/exe", argv);
+    }
     set = lks__kernels_for(lks__isa_choose());
     printf("kernels of %s\n", lks__isa_name(set->isa));
     convolutions(argc, argv);

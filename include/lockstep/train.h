@@ -145,6 +145,7 @@ typedef struct lks_predict_options {
     int64_t batch_size, steps, verbose, threads;
     const lks_callback *callbacks;
     int64_t n_callbacks;
+    double x_divisor; /* arrays: as in lks_arrays */
 } lks_predict_options;
 
 /* Outputs for all rows of `x`, one owned tensor for each output of the model in outputs[0..n_outputs). Borrows x (n_x inputs). */

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "quota.h"
 #include "text.h"
 
 static const char *const isa_names[LKS_ISA_COUNT] = { "ref", "avx2", "avx512", "neon" };
@@ -49,39 +50,29 @@ lks_isa lks__isa_choose(void)
     return LKS_ISA_REF;
 }
 
-/* cgroup v2 "max 100000" or "250000 100000"; v1 has two files. 0 = no limit found. */
-static double quota_cores(void)
+/* OMP_NUM_THREADS, as users of other numerical programs know it: "4", or "4,2" for nested work. 0: not given. */
+static int wished_threads(void)
 {
-    double quota = 0, period = 0;
-    char word[32];
-    FILE *f = fopen("/sys/fs/cgroup/cpu.max", "r");
+    const char *text = getenv("OMP_NUM_THREADS");
+    char word[16];
+    double n = 0;
 
-    if (f != NULL) {
-        int n = fscanf(f, "%31s %lf", word, &period);
-        fclose(f);
-        if (n == 2 && lks__parse_double(word, &quota) && period > 0) return quota / period;
-        return 0;
-    }
-    f = fopen("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "r");
-    if (f == NULL) return 0;
-    if (fscanf(f, "%lf", &quota) != 1) quota = 0;
-    fclose(f);
-    f = fopen("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "r");
-    if (f == NULL) return 0;
-    if (fscanf(f, "%lf", &period) != 1) period = 0;
-    fclose(f);
-    return quota > 0 && period > 0 ? quota / period : 0;
+    if (text == NULL || strcspn(text, ",") >= sizeof word) return 0;
+    memcpy(word, text, strcspn(text, ","));
+    word[strcspn(text, ",")] = '\0';
+    return lks__parse_double(word, &n) && n >= 1 && n <= 1e6 ? (int)n : 0;
 }
 
 int lks__usable_cores(void)
 {
     cpu_set_t set;
-    int n = 1;
-    double quota = quota_cores();
+    int n = 1, wish = wished_threads();
+    double quota = lks__cgroup_cores("/sys/fs/cgroup", "/proc/self/cgroup");
 
     CPU_ZERO(&set);
     if (sched_getaffinity(0, sizeof set, &set) == 0) n = CPU_COUNT(&set);
     if (quota > 0 && quota < n) n = (int)quota;
+    if (wish > 0 && wish < n) n = wish;
     return n < 1 ? 1 : n;
 }
 

@@ -149,7 +149,7 @@ lks_status lks_predict_arrays_with(lks_model *model, size_t n_x, lks_tensor *con
                                    lks_tensor **results, const lks_predict_options *options)
 {
     lks_predict_options o = read_options(options);
-    lks_arrays arrays = { .xs = x, .n_xs = (int64_t)n_x };
+    lks_arrays arrays = { .xs = x, .n_xs = (int64_t)n_x, .x_divisor = o.x_divisor };
     outputs out = { 0 };
 
     return deliver(run_arrays(model, &arrays, &o, &out), &out, n_outputs, results);
