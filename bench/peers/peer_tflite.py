@@ -33,7 +33,8 @@ path = converted()
 try:
     from ai_edge_litert.interpreter import Interpreter
 except ImportError:
-    from tensorflow.lite import Interpreter
+    import tensorflow
+    Interpreter = tensorflow.lite.Interpreter
 interpreter = Interpreter(model_path=path, num_threads=o.threads)
 interpreter.allocate_tensors()
 x = peer.one_picture(o)
