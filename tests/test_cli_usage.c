@@ -40,7 +40,7 @@ static const usage_case cases[] = {
     { "fit --validation-split nan", 2, NULL, "between 0 and 1, not \"nan\"" },
     { "fit --model builtin:mnist_cn --data mnist", 2, NULL, "did you mean \"mnist_cnn\"?" },
     { "fit --model mnist_cnn --data mnist", 2, NULL, "did you mean \"builtin:mnist_cnn\"?" },
-    { "fit " CNN, 2, NULL, "needs --data: mnist or npz:FILE" },
+    { "fit " CNN, 2, NULL, "needs --data: mnist, images:DIR or npz:FILE" },
     { "fit " CNN "--data minst", 2, NULL, "did you mean \"mnist\"?" },
     { "fit " CNN "--data mnist --save out.h5", 2, NULL, "ends in .keras" },
     { "fit " CNN "--data mnist --save nowhere/out.keras", 1, NULL, "nowhere" },
@@ -54,6 +54,14 @@ static const usage_case cases[] = {
     { "bench --roofline --predict", 2, NULL, "exclude each other" },
     { "evaluate --model missing.keras --data mnist", 1, NULL, "missing.keras" },
     { "summary --model missing.json", 1, NULL, "missing.json" },
+    { "summary --model builtin:mobilenet_v2", 0, "Total params: 3,538,984 (", NULL },
+    { "summary --model builtin:mobilenet_v2:alpha=0.35,input=96,include_top=false", 0, "Total params: 410,208 (",
+      NULL },
+    { "summary --model builtin:mobilenet_v2:input=64x96x1,classes=10", 0, "(None, 64, 96, 1)", NULL },
+    { "summary --model builtin:mobilenet_v2:alpha=wide", 2, NULL, "does not understand alpha=wide" },
+    { "summary --model builtin:mobilenet_v2:beta=1", 2, NULL, "alpha, input, classes" },
+    { "summary --model builtin:mobilenet_v2:input=16", 1, NULL, "at least 32 rows" },
+    { "summary --model builtin:mnist_cnn:alpha=1", 2, NULL, "takes no settings" },
     { "summary --model missing.keras --optimizer adam", 2, NULL, "summary has no option --optimizer" },
 };
 

@@ -119,13 +119,25 @@ static void compare_after(const lks_kernel *k, const problem *p, lks_op_call *ca
     const lks_type *out = call->out_type;
     const int64_t size = count_of(out, p->n), channels = out->shape.dim[out->shape.rank - 1];
     guarded bias = guarded_new((size_t)channels * sizeof(float), at_end),
+            mean = guarded_new((size_t)channels * sizeof(float), at_end),
+            factor = guarded_new((size_t)channels * sizeof(float), at_end),
             mask = guarded_new(bytes_of(out, p->n), at_end);
+    const lks_conv_attrs *conv = call->attrs;
+    const bool all = k->after == LKS_AFTER_ALL &&
+                     (call->in_type[1]->shape.dim[3] / conv->groups >= 4 || call->in_type[1]->shape.dim[2] < 8);
     const lks_type floats = { .dtype = LKS_FLOAT32 };
 
     fill(bias.data, &floats, channels);
     fill(mask.data, &floats, size);
-    for (int which = 1; which < 8; which++) {
-        const lks_after after = { which & 1 ? bias.data : NULL, which & 2, which & 4 ? mask.data : NULL };
+    fill(mean.data, &floats, channels);
+    fill(factor.data, &floats, channels);
+    for (int which = 1; which < (all ? 32 : 8); which++) {
+        const lks_after after = { .mean = which & 8 ? mean.data : NULL,
+                                  .factor = which & 8 ? factor.data : NULL,
+                                  .bias = which & 1 ? bias.data : NULL,
+                                  .relu = which & 2,
+                                  .cap = which & 2 && which & 16 ? 0.5f : 0.0f,
+                                  .mask = which & 4 ? mask.data : NULL };
         const float *got = call->out;
 
         call->after = &after;
@@ -133,8 +145,10 @@ static void compare_after(const lks_kernel *k, const problem *p, lks_op_call *ca
         for (int64_t i = 0; i < size; i++) {
             float v = plain[i];
 
+            if (after.mean != NULL) v = (v - mean.data[i % channels]) * factor.data[i % channels];
             if (after.bias != NULL) v += bias.data[i % channels];
-            if (after.relu) v = 0.0f > v ? 0.0f : v;
+            if (after.cap > 0 && v >= after.cap) v = after.cap;
+            else if (after.relu) v = 0.0f > v ? 0.0f : v;
             if (after.mask != NULL) v = mask.data[i] > 0.0f ? v : 0.0f;
             if (memcmp(&v, &got[i], sizeof v) != 0) print_problem(p, k->name, out);
             assert_memory_equal(&v, &got[i], sizeof v);
@@ -142,6 +156,8 @@ static void compare_after(const lks_kernel *k, const problem *p, lks_op_call *ca
     }
     call->after = NULL;
     guarded_free(&bias);
+    guarded_free(&mean);
+    guarded_free(&factor);
     guarded_free(&mask);
 }
 

@@ -10,13 +10,16 @@
 #include "ops/elementwise.h"
 #include "ops/op.h"
 
+/* Bias, relu and mask; with LKS_AFTER_ALL also mean, factor and cap. */
+enum { LKS_AFTER_SIMPLE = 1, LKS_AFTER_ALL = 2 };
+
 typedef struct lks_kernel {
     const lks_op *op; /* NULL ends the table */
     const char *name; /* for reports: "conv2d/avx2/c1" */
     bool (*applicable)(const void *attrs, int n_in, const lks_type *const *in, const lks_type *out); /* NULL = always */
     size_t (*scratch)(const void *attrs, const lks_type *const *in, const lks_type *out);            /* NULL = none */
     void (*run)(const lks_op_call *call);
-    bool after; /* does what call->after says */
+    int after; /* what of call->after it does: nothing, LKS_AFTER_SIMPLE, LKS_AFTER_ALL */
 } lks_kernel;
 
 /* One thread's part of an op over a worker's whole batch at once (call->n examples). Accumulators are written, not added to:
@@ -25,7 +28,7 @@ typedef struct lks_wide_call {
     const lks_op_call *call; /* scratch: of this part */
     void *common;            /* memory that all parts see */
     int part, parts;
-    int shards;          /* accumulators: shard s holds the examples before ends[s] that no earlier one holds */
+    int shards; /* accumulators: shard s holds the examples before ends[s] that no earlier one holds */
     const int64_t *ends;
     const float *add; /* matmul: of the result's shape, added to it; or NULL */
     bool stream;      /* matmul: nobody reads the result soon: write it past the caches */

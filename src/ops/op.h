@@ -36,9 +36,11 @@ const char *lks__type_text(const lks_type *type, char *buffer);
 
 /* Elementwise ops that a kernel may do to its results while they are in registers, in this order. */
 typedef struct lks_after {
-    const float *bias; /* add: one number for each place on the last axis; or NULL */
-    bool relu;         /* relu */
-    const float *mask; /* relu_grad: 0 where this, of the results' shape, is not above 0; or NULL */
+    const float *mean, *factor; /* (x - mean) factor: a number for each place on the last axis; or both NULL */
+    const float *bias;          /* add: one number for each place on the last axis; or NULL */
+    bool relu;                  /* relu */
+    const float *mask;          /* relu_grad: 0 where this, of the results' shape, is not above 0; or NULL */
+    float cap;                  /* of relu: this where x is not below it; 0: none */
 } lks_after;
 
 /* One run of a kernel over `n` consecutive examples (1 where nothing is batched). */
@@ -50,11 +52,11 @@ typedef struct lks_op_call {
     const void *const *in; /* batched: n rows; shared: the value */
     void *out;             /* batched: n rows; accumulators: add to it */
     int64_t n;
-    int64_t first; /* index in the global batch of the first example */
-    int64_t batch; /* examples in the global batch */
-    uint64_t seed; /* random ops: key */
-    uint32_t step; /* random ops: counter word */
-    void *scratch; /* op->scratch bytes of this thread, 64-byte aligned */
+    int64_t first;          /* index in the global batch of the first example */
+    int64_t batch;          /* examples in the global batch */
+    uint64_t seed;          /* random ops: key */
+    uint32_t step;          /* random ops: counter word */
+    void *scratch;          /* op->scratch bytes of this thread, 64-byte aligned */
     const lks_after *after; /* kernels that take it only (kernels.h); or NULL */
 } lks_op_call;
 

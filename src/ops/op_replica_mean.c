@@ -31,7 +31,10 @@ static void run(const lks_op_call *call)
 static const bool mean = false;
 
 static const lks_op_case cases[] = {
-    { .name = "vector", .attrs = &mean, .n_in = 1, .in = { { .dtype = LKS_FLOAT32, .local = true, .shape = { 1, { 5 } } } } },
+    { .name = "vector",
+      .attrs = &mean,
+      .n_in = 1,
+      .in = { { .dtype = LKS_FLOAT32, .local = true, .shape = { 1, { 5 } } } } },
     { .name = NULL },
 };
 

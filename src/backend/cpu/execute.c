@@ -84,8 +84,12 @@ static void run_instr(lks_executable *exe, cpu_lane *lane, const cpu_instr *inst
                             lane->scratch);
         return;
     }
-    const lks_after after = { instr->bias > 0 ? lane->in[instr->bias] : NULL, instr->relu,
-                              instr->mask > 0 ? lane->in[instr->mask] : NULL };
+    const lks_after after = { .mean = instr->mean > 0 ? lane->in[instr->mean] : NULL,
+                              .factor = instr->factor > 0 ? lane->in[instr->factor] : NULL,
+                              .bias = instr->bias > 0 ? lane->in[instr->bias] : NULL,
+                              .relu = instr->relu,
+                              .cap = instr->cap,
+                              .mask = instr->mask > 0 ? lane->in[instr->mask] : NULL };
     const lks_op_call call = {
         instr->attrs,
         instr->n_args,

@@ -58,11 +58,13 @@ typedef struct cpu_instr {
     int64_t *in, *out; /* node ids */
     const lks_type **in_type;
     const lks_type *out_type;
-    ew_program *program;     /* not NULL: a fused elementwise group */
-    const lks_wide *wide;    /* not NULL: over the whole batch */
-    bool takes_after, after; /* the kernel can do, and does, these elementwise ops too (plan_after.c): */
-    int bias, mask;          /* inputs, or 0 */
+    ew_program *program;          /* not NULL: a fused elementwise group */
+    const lks_wide *wide;         /* not NULL: over the whole batch */
+    int takes_after;              /* lks_kernel.after */
+    bool after;                   /* the kernel does these elementwise ops too (plan_after.c): */
+    int mean, factor, bias, mask; /* inputs, or 0 */
     bool relu;
+    float cap; /* of relu; 0: none */
     size_t scratch;
     double flop;      /* a row, or a run of shared work */
     int64_t elements; /* shared elementwise work: splittable range; else 0 */

@@ -1,5 +1,5 @@
-/* plan_after.c - elementwise groups that the kernel in front of them does while its results are in registers: a bias and
- * relu behind a layer's sums, relu's gradient behind a gradient for an input.
+/* plan_after.c - elementwise groups that the kernel in front of them does while its results are in registers: normalisation by
+ * moving statistics, a bias and relu behind a layer's sums, relu's gradient behind a gradient for an input.
  *
  * The group goes, the kernel writes its result. The bits are those of the ops one after the other (lks_after, ops/op.h), and the
  * counted work stays where it was.
@@ -41,9 +41,10 @@ static const ew_load *load_of(const ew_program *p, int reg)
 
 /* What a group does to one of its inputs, if a kernel can do it. */
 typedef struct action {
-    int input;      /* the kernel's result */
-    int bias, mask; /* inputs, or -1 */
+    int input;                    /* the kernel's result */
+    int mean, factor, bias, mask; /* inputs, or -1 */
     bool relu;
+    float cap; /* 0: none */
 } action;
 
 static bool is_direct(const ew_load *load)
@@ -51,31 +52,75 @@ static bool is_direct(const ew_load *load)
     return load != NULL && load->kind == EW_LOAD_DIRECT;
 }
 
-static bool find_action(const ew_program *p, action *a)
+/* The input that a register repeats, or -1. */
+static int repeated(const ew_program *p, int reg)
 {
-    const ew_step *s = p->steps, *last = &p->steps[p->n_steps - 1];
-    const ew_load *x = load_of(p, s->a), *y = load_of(p, s->b);
+    const ew_load *load = load_of(p, reg);
 
-    if (p->n_steps > 2 || p->n_outputs != 1 || p->n_sums > 0 || p->registers[last->dst].place != EW_OUTPUT || x == NULL)
+    if (load == NULL || load->bytes) return -1;
+    return load->kind == EW_LOAD_CONSTANT || load->kind == EW_LOAD_GATHER ? load->input : -1;
+}
+
+/* The number above 0 that an input is, or 0. */
+static float positive_number(const lks_executable *exe, int64_t node)
+{
+    const lks_graph_node *n = lks__graph_at(exe->graph, node);
+    float value = 0;
+
+    if (n->constant == NULL || n->type.shape.rank != 0 || n->type.dtype != LKS_FLOAT32) return 0;
+    memcpy(&value, n->constant, sizeof value);
+    return value > 0 ? value : 0;
+}
+
+static bool find_mask(const ew_program *p, action *a)
+{
+    const ew_load *x = load_of(p, p->steps[0].a), *y = load_of(p, p->steps[0].b);
+
+    if (!is_direct(x) || !is_direct(y) || x == y) return false;
+    a->mask = x->input;
+    a->input = y->input;
+    return true;
+}
+
+/* Step `at` if it is this code on what came before. */
+static const ew_step *next_step(const ew_program *p, int at, int code, int reg)
+{
+    return at < p->n_steps && p->steps[at].code == code && p->steps[at].a == reg ? &p->steps[at] : NULL;
+}
+
+/* (x - mean) factor, + bias, relu or capped relu: any of these in this order. */
+static bool find_action(const lks_executable *exe, const cpu_instr *group, action *a)
+{
+    const ew_program *p = group->program;
+    int reg = p->steps[0].a, at = 0;
+    const ew_load *x = load_of(p, reg);
+    const ew_step *s;
+
+    *a = (action){ -1, -1, -1, -1, -1, false, 0 };
+    if (p->n_steps > 3 || p->n_outputs != 1 || p->n_sums > 0 ||
+        p->registers[p->steps[p->n_steps - 1].dst].place != EW_OUTPUT)
         return false;
-    *a = (action){ x->input, -1, -1, false };
-    if (p->n_steps == 2) {
-        if (last->code != LKS_EW_RELU || last->a != s->dst || s->code != LKS_EW_ADD) return false;
-        a->relu = true;
+    if (p->n_steps == 1 && p->steps[0].code == LKS_EW_RELU_GRAD) return find_mask(p, a);
+    if (!is_direct(x)) return false;
+    a->input = x->input;
+    if ((s = next_step(p, at, LKS_EW_SUBTRACT_MULTIPLY, reg)) != NULL) {
+        a->mean = repeated(p, s->b);
+        a->factor = repeated(p, s->c);
+        if (a->mean < 0 || a->factor < 0) return false;
+        reg = s->dst, at++;
     }
-    switch (s->code) {
-    case LKS_EW_RELU: a->relu = true; return is_direct(x);
-    case LKS_EW_ADD:
-        if (!is_direct(x) || y == NULL || y->kind != EW_LOAD_CONSTANT || y->bytes) return false;
-        a->bias = y->input;
-        return true;
-    case LKS_EW_RELU_GRAD:
-        if (!is_direct(x) || !is_direct(y) || x == y) return false;
-        a->mask = x->input;
-        a->input = y->input;
-        return true;
-    default: return false;
+    if ((s = next_step(p, at, LKS_EW_ADD, reg)) != NULL) {
+        a->bias = repeated(p, s->b);
+        if (a->bias < 0) return false;
+        reg = s->dst, at++;
     }
+    if (next_step(p, at, LKS_EW_RELU, reg) != NULL) a->relu = true, at++;
+    else if ((s = next_step(p, at, LKS_EW_CAPPED_RELU, reg)) != NULL) {
+        a->cap = repeated(p, s->b) >= 0 ? positive_number(exe, group->in[repeated(p, s->b)]) : 0;
+        if (!(a->cap > 0)) return false;
+        a->relu = true, at++;
+    }
+    return at == p->n_steps;
 }
 
 /* One number for each place on the last axis of what the kernel writes. */
@@ -90,25 +135,40 @@ static bool is_bias(const lks_executable *exe, int64_t node, const lks_type *out
 
 static lks_status join(lks_executable *exe, cpu_instr *kernel, const cpu_instr *group, const action *a)
 {
-    size_t room = strlen(kernel->name) + 16;
-    int64_t *in = lks__arena_calloc(&exe->arena, ((size_t)kernel->n_in + 2) * sizeof *in);
+    size_t room = strlen(kernel->name) + 24;
+    int64_t *in = lks__arena_calloc(&exe->arena, ((size_t)kernel->n_in + 4) * sizeof *in);
     char *name = lks__arena_calloc(&exe->arena, room);
 
     if (in == NULL || name == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a plan");
-    snprintf(name, room, "%s%s%s%s", kernel->name, a->bias >= 0 ? "+bias" : "", a->relu ? "+relu" : "",
+    snprintf(name, room, "%s%s%s%s%s", kernel->name, a->mean >= 0 ? "+norm" : "", a->bias >= 0 ? "+bias" : "",
+             a->cap > 0 ? "+relu6"
+             : a->relu  ? "+relu"
+                        : "",
              a->mask >= 0 ? "+relu'" : "");
     memcpy(in, kernel->in, (size_t)kernel->n_in * sizeof *in);
+    if (a->mean >= 0) in[kernel->mean = kernel->n_in++] = group->in[a->mean];
+    if (a->mean >= 0) in[kernel->factor = kernel->n_in++] = group->in[a->factor];
     if (a->bias >= 0) in[kernel->bias = kernel->n_in++] = group->in[a->bias];
     if (a->mask >= 0) in[kernel->mask = kernel->n_in++] = group->in[a->mask];
     kernel->in = in;
     kernel->out = group->out;
     kernel->relu = a->relu;
+    kernel->cap = a->cap;
     kernel->after = true;
-    kernel->takes_after = false;
+    kernel->takes_after = 0;
     kernel->name = name;
     kernel->order = group->order;
     kernel->flop += group->flop;
     return LKS_OK;
+}
+
+/* Not where a convolution makes few channels by sums over lanes. */
+static bool takes_all(const cpu_instr *kernel)
+{
+    const lks_conv_attrs *c = kernel->attrs;
+
+    if (kernel->takes_after < LKS_AFTER_ALL) return false;
+    return kernel->in_type[1]->shape.dim[3] / c->groups >= 4 || kernel->in_type[1]->shape.dim[2] < 8;
 }
 
 /* Is there a kernel in front of group g that can do it? Gives the kernel, or -1. */
@@ -117,14 +177,18 @@ static int64_t find_kernel(const finder *f, const cpu_list *list, size_t g, acti
     const cpu_instr *group = &list->instrs[g], *kernel;
     int64_t k;
 
-    if (group->program == NULL || !find_action(group->program, a)) return -1;
+    if (group->program == NULL || !find_action(f->exe, group, a)) return -1;
     k = writer(f, list, group->in[a->input]);
     if (k < 0 || (size_t)k > g) return -1;
     kernel = &list->instrs[k];
     if (!kernel->takes_after || f->readers[kernel->out[0]] != 1) return -1;
-    if (a->bias >= 0 && !(is_bias(f->exe, group->in[a->bias], kernel->out_type) &&
-                          is_bias(f->exe, group->in[a->bias], group->out_type)))
-        return -1;
+    if ((a->mean >= 0 || a->cap > 0) && !takes_all(kernel)) return -1;
+    for (int i = 0; i < 3; i++) {
+        int input = i == 0 ? a->mean : i == 1 ? a->factor : a->bias;
+        if (input >= 0 && !(is_bias(f->exe, group->in[input], kernel->out_type) &&
+                            is_bias(f->exe, group->in[input], group->out_type)))
+            return -1;
+    }
     return a->mask >= 0 && writer(f, list, group->in[a->mask]) >= k ? -1 : k;
 }
 

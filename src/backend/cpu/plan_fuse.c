@@ -186,7 +186,7 @@ static lks_status single_instr(lks_executable *exe, int64_t id, cpu_instr *instr
     }
     if (exe->values[id].wide) {
         instr->wide = lks__cpu_wide_kernel(exe, n);
-        instr->takes_after = false;
+        instr->takes_after = 0;
         instr->scratch = instr->wide->scratch(n->in_type, &n->type, exe->max_batch);
     }
     instr->flop = n->op->flop != NULL ? n->op->flop(n->attrs, n->in_type, &n->type) : (double)lks__type_size(&n->type);

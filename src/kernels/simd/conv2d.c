@@ -36,7 +36,9 @@ static void conv_near_lines(const conv_job *j, conv_kind kind, conv_tile *t, int
             one.x = t->x + i * t->x_line;
             one.y = t->y + i * t->y_line + c * VF;
             one.w = t->w + c * VF;
-            one.after.bias = t->after.bias != NULL ? t->after.bias + c * VF : NULL;
+            one.after.mean = conv_from(t->after.mean, c * VF);
+            one.after.factor = conv_from(t->after.factor, c * VF);
+            one.after.bias = conv_from(t->after.bias, c * VF);
             conv_near_line(&one, kind, CONV_NUMBER, count);
         }
 }

@@ -14,7 +14,8 @@
 
 /* lks_after for vectors of channels. */
 typedef struct conv_after {
-    const float *bias; /* whole vectors from the first channel, or NULL */
+    const float *mean, *factor, *bias; /* whole vectors from the first channel, or NULL */
+    float cap;                         /* 0: none */
     bool relu, masked;
     uintptr_t mask; /* bytes from an output to its number */
 } conv_after;
@@ -179,6 +180,11 @@ LKS_INLINE void conv_do_after(const conv_tile *t, const float *y, vf *sum, const
 {
     const conv_after *a = &t->after;
 
+    if (a->mean != NULL) {
+        LKS_UNROLL
+        for (int i = 0; i < length * C; i++)
+            sum[i] = vf_mul(vf_sub(sum[i], vf_load(a->mean + i % C * VF)), vf_load(a->factor + i % C * VF));
+    }
     if (a->bias != NULL) {
         LKS_UNROLL
         for (int i = 0; i < length * C; i++) sum[i] = vf_add(sum[i], vf_load(a->bias + i % C * VF));
@@ -186,6 +192,12 @@ LKS_INLINE void conv_do_after(const conv_tile *t, const float *y, vf *sum, const
     if (a->relu) {
         LKS_UNROLL
         for (int i = 0; i < length * C; i++) sum[i] = vf_relu(sum[i]);
+    }
+    if (a->cap > 0) {
+        const vf cap = vf_set(a->cap);
+
+        LKS_UNROLL
+        for (int i = 0; i < length * C; i++) sum[i] = vf_cap(cap, sum[i]);
     }
     if (!a->masked) return;
     LKS_UNROLL

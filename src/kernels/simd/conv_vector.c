@@ -31,6 +31,16 @@ static void vector_line(conv_kind kind, const conv_tile *tile, int64_t count)
     }
 }
 
+static void depthwise_after(const conv_job *j, int64_t c, conv_tile *t)
+{
+    const bool whole = t->last == VF;
+    const lks_after *a = j->what_after;
+
+    if (a->mean != NULL) t->after.mean = whole ? a->mean + c : j->rest[0];
+    if (a->mean != NULL) t->after.factor = whole ? a->factor + c : j->rest[1];
+    if (a->bias != NULL) t->after.bias = whole ? a->bias + c : j->rest[2];
+}
+
 /* Line by line, all channels of each: a line's inputs and neighbours stay in the first caches from one vector of channels to the
  * next, which half a cache line of every pixel of an image would not. */
 static void depthwise_lines(const conv_job *j, conv_kind kind, conv_tile *tile, int64_t lines, int64_t count)
@@ -43,7 +53,7 @@ static void depthwise_lines(const conv_job *j, conv_kind kind, conv_tile *tile, 
             t.x = tile->x + i * t.x_line + c;
             t.y = tile->y + i * t.y_line + c;
             t.w = tile->w + c;
-            if (tile->after.bias != NULL) t.after.bias = t.last == VF ? j->what_after->bias + c : j->bias;
+            if (j->what_after != NULL) depthwise_after(j, c, &t);
             vector_line(kind, &t, count);
         }
 }
@@ -55,7 +65,7 @@ static void dot_positions(const conv_job *j, conv_kind kind, const conv_tile *ti
     conv_tile t = *tile;
 
     t.y_position = LANES;
-    t.after = (conv_after){ NULL, false, false, 0 };
+    memset(&t.after, 0, sizeof t.after);
     t.depth = 1;
     if (j->depth < LANES) memset(lanes, 0, (size_t)(count * LANES) * sizeof *lanes);
     memset(lanes + count * LANES, 0, (size_t)(VF * LANES) * sizeof *lanes);
@@ -134,7 +144,7 @@ static void depthwise_groups(conv_job *j, const float *w)
     j->lines = depthwise_lines;
     j->w_col = j->groups;
     j->w_row = j->cols.kernel * j->w_col;
-    conv_job_after(j, whole, j->groups - whole, 1); /* the bias of a partial vector is kept in the job */
+    conv_job_after(j, whole, j->groups - whole, 1); /* what comes behind a partial vector is kept in the job */
     j->safe = NULL;
     j->w = w;
     conv_walk(j, j->x, j->y);

@@ -24,8 +24,8 @@ struct conv_job {
     const float *safe;
     const lks_after *what_after; /* or NULL */
     conv_after after;            /* for the channels at work */
-    float bias[2 * 16];          /* of those, where they are no whole vectors */
-    int C; /* vectors of channels */
+    float rest[3][2 * 16];       /* mean, factor and bias of those, where they are no whole vectors */
+    int C;                       /* vectors of channels */
     conv_lines_fn lines;
 };
 
@@ -87,22 +87,34 @@ LKS_INLINE void conv_walk(const conv_job *j, const float *x, float *y)
     }
 }
 
-/* The bias of `made` channels from c, the first of C vectors. */
+/* Numbers of `made` channels, the first of C vectors, as whole vectors. */
+LKS_INLINE const float *conv_whole(const float *p, int64_t made, int C, float *rest)
+{
+    if (p == NULL || made == C * VF) return p;
+    memset(rest, 0, 2 * 16 * sizeof *rest);
+    memcpy(rest, p, (size_t)made * sizeof *rest);
+    return rest;
+}
+
+LKS_INLINE const float *conv_from(const float *p, int64_t c)
+{
+    return p != NULL ? p + c : NULL;
+}
+
+/* What comes behind `made` channels from c, the first of C vectors. */
 LKS_INLINE void conv_job_after(conv_job *j, int64_t c, int64_t made, int C)
 {
     const lks_after *a = j->what_after;
 
-    j->after.bias = NULL;
-    j->after.relu = a != NULL && a->relu;
-    j->after.masked = a != NULL && a->mask != NULL;
+    memset(&j->after, 0, sizeof j->after);
     if (a == NULL) return;
+    j->after.relu = a->relu;
+    j->after.cap = a->cap;
+    j->after.masked = a->mask != NULL;
     if (a->mask != NULL) j->after.mask = (uintptr_t)a->mask - (uintptr_t)j->y;
-    if (a->bias == NULL) return;
-    j->after.bias = a->bias + c;
-    if (made == C * VF) return;
-    memset(j->bias, 0, sizeof j->bias);
-    memcpy(j->bias, a->bias + c, (size_t)made * sizeof *j->bias);
-    j->after.bias = j->bias;
+    j->after.mean = conv_whole(conv_from(a->mean, c), made, C, j->rest[0]);
+    j->after.factor = conv_whole(conv_from(a->factor, c), made, C, j->rest[1]);
+    j->after.bias = conv_whole(conv_from(a->bias, c), made, C, j->rest[2]);
 }
 
 LKS_INLINE conv_job conv_job_of(const lks_op_call *call, int backward)

@@ -94,7 +94,7 @@ void SIMD(matmul)(const lks_op_call *call)
         const float *late = after.bias != NULL || after.relu ? after.mask : NULL;
 
         transposed_few(rows, k, m, a, w, call->out, late != NULL ? NULL : after.mask);
-        after_rows(rows, k, call->out, &(lks_after){ after.bias, after.relu, late });
+        after_rows(rows, k, call->out, &(lks_after){ .bias = after.bias, .relu = after.relu, .mask = late });
     } else {
         SIMD(conv_dense)(rows, k, m, transposed, a, w, call->out, call->scratch, call->after);
     }

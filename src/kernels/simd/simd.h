@@ -85,9 +85,7 @@ LKS_INLINE void vf_stream(float *p, vf v)
     vf_store(p, v);
 }
 
-LKS_INLINE void vf_stream_end(void)
-{
-}
+LKS_INLINE void vf_stream_end(void) {}
 #endif
 
 /* The first n lanes, out of line: for the ends of long loops. */

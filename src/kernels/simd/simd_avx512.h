@@ -55,6 +55,22 @@ LKS_INLINE vf vf_max(vf a, vf b)
 }
 
 /* 0 > x ? 0 : x, and y > 0 ? x : 0. */
+LKS_INLINE vf vf_sub(vf a, vf b)
+{
+    return _mm512_sub_ps(a, b);
+}
+
+LKS_INLINE vf vf_mul(vf a, vf b)
+{
+    return _mm512_mul_ps(a, b);
+}
+
+/* most < x ? most : x */
+LKS_INLINE vf vf_cap(vf most, vf x)
+{
+    return _mm512_min_ps(most, x);
+}
+
 LKS_INLINE vf vf_relu(vf x)
 {
     return _mm512_max_ps(_mm512_setzero_ps(), x);

@@ -43,6 +43,22 @@ LKS_INLINE vf vf_max(vf a, vf b)
 }
 
 /* 0 > x ? 0 : x, and y > 0 ? x : 0. */
+LKS_INLINE vf vf_sub(vf a, vf b)
+{
+    return vsubq_f32(a, b);
+}
+
+LKS_INLINE vf vf_mul(vf a, vf b)
+{
+    return vmulq_f32(a, b);
+}
+
+/* most < x ? most : x */
+LKS_INLINE vf vf_cap(vf most, vf x)
+{
+    return vbslq_f32(vcltq_f32(most, x), most, x);
+}
+
 LKS_INLINE vf vf_relu(vf x)
 {
     return vbslq_f32(vcltq_f32(x, vdupq_n_f32(0.0f)), vdupq_n_f32(0.0f), x);

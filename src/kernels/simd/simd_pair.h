@@ -62,6 +62,28 @@ LKS_INLINE vf vf_max(vf a, vf b)
     return v;
 }
 
+LKS_INLINE vf vf_sub(vf a, vf b)
+{
+    vf v = { _mm256_sub_ps(a.low, b.low), _mm256_sub_ps(a.high, b.high) };
+
+    return v;
+}
+
+LKS_INLINE vf vf_mul(vf a, vf b)
+{
+    vf v = { _mm256_mul_ps(a.low, b.low), _mm256_mul_ps(a.high, b.high) };
+
+    return v;
+}
+
+/* most < x ? most : x */
+LKS_INLINE vf vf_cap(vf most, vf x)
+{
+    vf v = { _mm256_min_ps(most.low, x.low), _mm256_min_ps(most.high, x.high) };
+
+    return v;
+}
+
 LKS_INLINE vf vf_relu(vf x)
 {
     vf v = { _mm256_max_ps(_mm256_setzero_ps(), x.low), _mm256_max_ps(_mm256_setzero_ps(), x.high) };

@@ -41,6 +41,22 @@ LKS_INLINE vf vf_max(vf a, vf b)
     return _mm_blendv_ps(b, a, _mm_or_ps(_mm_cmp_ps(a, b, _CMP_GE_OQ), _mm_cmp_ps(a, a, _CMP_UNORD_Q)));
 }
 
+LKS_INLINE vf vf_sub(vf a, vf b)
+{
+    return _mm_sub_ps(a, b);
+}
+
+LKS_INLINE vf vf_mul(vf a, vf b)
+{
+    return _mm_mul_ps(a, b);
+}
+
+/* most < x ? most : x */
+LKS_INLINE vf vf_cap(vf most, vf x)
+{
+    return _mm_min_ps(most, x);
+}
+
 LKS_INLINE vf vf_relu(vf x)
 {
     return _mm_max_ps(_mm_setzero_ps(), x);
