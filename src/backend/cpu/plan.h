@@ -179,6 +179,7 @@ lks_status lks__cpu_plan_recompute(lks_executable *exe);
 lks_status lks__cpu_plan_fuse(lks_executable *exe);
 /* plan_after.c: elementwise groups that the kernel in front of them can do. */
 lks_status lks__cpu_plan_after(lks_executable *exe, const bool *kept);
+void lks__cpu_share_masks(lks_executable *exe, int phase);
 /* plan_memory.c: slices, slots, rows, shared storage; plan_lanes.c: shards and lanes; plan_assign.c: where new values of
  * variables are written. */
 lks_status lks__cpu_plan_memory(lks_executable *exe, const lks_compile_spec *spec);

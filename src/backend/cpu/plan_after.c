@@ -192,6 +192,51 @@ static int64_t find_kernel(const finder *f, const cpu_list *list, size_t g, acti
     return a->mask >= 0 && writer(f, list, group->in[a->mask]) >= k ? -1 : k;
 }
 
+static bool reads(const finder *f, const cpu_instr *instr, int64_t root)
+{
+    for (int k = 0; k < instr->n_in; k++)
+        if (f->exe->values[instr->in[k]].root == root) return true;
+    return false;
+}
+
+/* Sums over the batch that read the mask of kernel `at` later go in front of it where their inputs are there: then the kernel
+ * is the mask's last reader, and may write over it (lks__cpu_share_masks). Sums do not meet, so their order is free. */
+static void hurry_sums(const finder *f, cpu_list *list, size_t at)
+{
+    const int64_t mask = f->exe->values[list->instrs[at].in[list->instrs[at].mask]].root;
+
+    for (size_t i = at + 1; i < list->n; i++) {
+        const cpu_instr sum = list->instrs[i];
+        bool ready = sum.program == NULL && lks__cpu_accumulates(lks__graph_at(f->exe->graph, sum.out[0]));
+
+        if (!ready || !reads(f, &sum, mask)) continue;
+        for (int k = 0; k < sum.n_in; k++) ready = ready && writer(f, list, sum.in[k]) < (int64_t)at;
+        if (!ready) continue;
+        memmove(&list->instrs[at + 1], &list->instrs[at], (i - at) * sizeof sum);
+        list->instrs[at++] = sum;
+    }
+}
+
+/* The results of a kernel with a mask go where the mask lies, if nobody reads it any more. Every such kernel reads a
+ * place of the mask before it writes it, and writes each place once. */
+void lks__cpu_share_masks(lks_executable *exe, int phase)
+{
+    const cpu_list *list = &exe->phases[phase].list;
+
+    for (size_t i = 0; i < list->n; i++) {
+        const cpu_instr *instr = &list->instrs[i];
+        int64_t mask = instr->mask > 0 ? exe->values[instr->in[instr->mask]].root : -1, out = instr->out[0];
+        cpu_value *m = &exe->values[mask >= 0 ? mask : 0], *v = &exe->values[out];
+
+        if (mask < 0 || m->where != AT_SLOT || v->where != AT_SLOT || m->last != (int)i || m->bytes != v->bytes)
+            continue;
+        m->last = v->last;
+        v->where = AT_NOWHERE;
+        for (size_t id = 0; id < exe->n_nodes; id++)
+            if (exe->values[id].root == out) exe->values[id].root = mask;
+    }
+}
+
 static lks_status work_through(finder *f, cpu_list *list)
 {
     size_t kept = 0;
@@ -209,6 +254,8 @@ static lks_status work_through(finder *f, cpu_list *list)
     for (size_t g = 0; g < list->n; g++)
         if (list->instrs[g].n_out > 0) list->instrs[kept++] = list->instrs[g];
     list->n = kept;
+    for (size_t i = 0; i < list->n; i++)
+        if (list->instrs[i].mask > 0) hurry_sums(f, list, i);
     return LKS_OK;
 }
 

@@ -304,6 +304,7 @@ lks_status lks__cpu_plan_memory(lks_executable *exe, const lks_compile_spec *spe
     find_lives(exe);
     for (size_t id = 0; id < exe->n_nodes; id++) locate(exe, (int64_t)id);
     locate_fetches(exe);
+    for (int p = 0; p < exe->n_phases; p++) lks__cpu_share_masks(exe, p);
     place_accumulators(exe);
     exe->shards = spec->virtual_shards > 0 ? spec->virtual_shards : lks__cpu_default_shards(exe);
     if (exe->shards < exe->replicas)

@@ -61,10 +61,10 @@ static void *place_of(const block_run *r, int reg)
 }
 
 /* One period, then copies of it, doubling. */
-static void fill_constant(const block_run *r, const ew_load *load, int64_t begin)
+static void fill_constant(const block_run *r, const ew_load *load, int64_t begin, int64_t wanted)
 {
     int32_t *to = place_of(r, load->reg);
-    int have = load->period, block = r->p->block;
+    int have = load->period, block = wanted < r->p->block ? (int)wanted : r->p->block;
 
     gather(load, r->in[load->input], begin % have, have, to);
     if (have == 1) {
@@ -135,7 +135,7 @@ void lks__ew_program_run(const ew_program *p, const lks_kernel_set *kernels, con
 
     if (begin >= end) return;
     for (int i = 0; i < p->n_loads; i++)
-        if (p->loads[i].kind == EW_LOAD_CONSTANT) fill_constant(&r, &p->loads[i], begin);
+        if (p->loads[i].kind == EW_LOAD_CONSTANT) fill_constant(&r, &p->loads[i], begin, end - begin);
     for (; r.begin < end; r.begin += p->block) {
         int n = end - r.begin < p->block ? (int)(end - r.begin) : p->block;
         load_block(&r, n);

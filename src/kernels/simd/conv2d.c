@@ -136,12 +136,14 @@ static void conv_groups(conv_job *j, const float *weights, int backward)
 {
     const int64_t whole = j->channels / VF * VF;
     const float *end = j->y + j->n * j->rows.n_out * j->cols.n_out * j->y_pixel;
+    const bool in_place = j->what_after != NULL &&
+                          j->what_after->mask == j->y; /* what it spills into is not read yet */
 
     j->x_depth = 1;
     j->lines = conv_lines;
     if (j->rows.kernel * j->cols.kernel == 0 || j->n == 0) return;
     for (int64_t g = 0; g < j->groups; g++) {
-        j->safe = j->groups == 1 && whole > 0 ? end : NULL;
+        j->safe = j->groups == 1 && whole > 0 && !in_place ? end : NULL;
         if (whole < j->channels) conv_panel(j, weights, backward, g, whole, j->channels - whole, 1);
         j->safe = end;
         for (int64_t c = 0; c < whole; c += 2 * VF)

@@ -73,20 +73,20 @@ typedef struct filter_job {
     int streams; /* three adjacent columns, stride 1 or 2 */
 } filter_job;
 
-/* One block over all examples: kernel position (kh, kw), first input channel and output channel counted over groups. */
-static void filter_examples(filter_job *j, filter_fn fn, int64_t kh, int64_t kw, int64_t x_channel, int64_t d_channel,
-                            int64_t out_channel)
+/* One block over the rows at work: kernel position (kh, kw), first input channel and output channel counted over groups; `sums`
+ * vectors of sums. */
+static void filter_run(filter_job *j, filter_fn fn, int64_t kh, int64_t kw, int64_t x_channel, int64_t d_channel,
+                       int64_t out_channel, int64_t sums)
 {
     filter_tile *t = &j->t;
 
     t->k_row = kh;
     t->k_col = kw;
     t->out = j->out + kh * t->out_row + kw * t->out_col + out_channel * t->out_depth + d_channel;
-    for (int64_t i = 0; i < j->n; i++) {
-        t->x = j->x + i * j->a.in[0] * t->x_row + x_channel;
-        t->d = j->d + i * j->a.out[0] * t->d_row + d_channel;
-        fn(t);
-    }
+    t->x = j->x + x_channel;
+    t->d = j->d + d_channel;
+    fn(t);
+    if (t->part != NULL) t->part += sums * VF;
 }
 
 /* The block for the next of `left` input channels: its function, and how many channels it takes. */
@@ -119,7 +119,7 @@ static void filter_channels(filter_job *j, int64_t g, int64_t c, int C)
 
     for (int64_t kh = 0; kh < j->a.kernel[0]; kh++) {
         if (j->streams && C == 1 && j->cin == 1 && kh + 3 <= j->a.kernel[0]) {
-            filter_examples(j, stream_rows[1][stride][partial], kh, 0, first, d, 0);
+            filter_run(j, stream_rows[1][stride][partial], kh, 0, first, d, 0, 9);
             kh += 2;
             continue;
         }
@@ -127,7 +127,7 @@ static void filter_channels(filter_job *j, int64_t g, int64_t c, int C)
             for (int64_t r = 0, taken; r < j->cin; r += taken) {
                 const filter_fn fn = filter_block(j, j->cin - r, C, partial, &taken);
 
-                filter_examples(j, fn, kh, kw, first + r, d, r);
+                filter_run(j, fn, kh, kw, first + r, d, r, taken * C * (j->streams ? 3 : 1));
             }
     }
 }
@@ -154,9 +154,34 @@ static void filter_over_x(filter_job *j)
             for (int64_t co = 0; co < j->cout; co++)
                 for (int64_t c = 0; c < j->cin; c += VF) {
                     j->t.last = j->cin - c < VF ? j->cin - c : VF;
-                    filter_examples(j, stream_rows[0][j->a.stride[1] - 1][j->t.last < VF], kh, 0, g * j->cin + c,
-                                    g * j->cout + co, c);
+                    filter_run(j, stream_rows[0][j->a.stride[1] - 1][j->t.last < VF], kh, 0, g * j->cin + c,
+                               g * j->cout + co, c, 9);
                 }
+}
+
+enum { FILTER_L1 = 20 << 10 };
+
+/* Examples in order. Blocks walk over the same rows many times: few enough of them to stay in the L1 cache (where a block's sums are
+ * taken up again cannot change bits). */
+static void filter_all(filter_job *j, void (*over)(filter_job *j))
+{
+    const lks_conv_attrs *a = &j->a;
+    const int64_t row = (a->stride[0] * j->t.x_row + j->t.d_row) * (int64_t)sizeof(float), out = a->out[0];
+    int64_t rows = row > 0 ? (FILTER_L1 - (a->kernel[0] - 1) * a->dilation[0] * j->t.x_row * 4) / row : out;
+
+    if (rows < 2) rows = 2;
+    if (j->t.part == NULL || rows * 3 >= out * 2) rows = out;
+    for (int64_t i = 0; i < j->n; i++) {
+        float *part = j->t.part;
+
+        for (j->t.begin = 0; j->t.begin < out; j->t.begin = j->t.end) {
+            j->t.end = j->t.begin + rows < out ? j->t.begin + rows : out;
+            over(j);
+            j->t.part = part;
+        }
+        j->x += a->in[0] * j->t.x_row;
+        j->d += out * j->t.d_row;
+    }
 }
 
 /* Three rows of three, each channel alone; sums: those of one example, nine vectors for each vector of channels. */
@@ -219,7 +244,7 @@ void SIMD(filter_dense)(int64_t n, int64_t positions, int64_t k, int64_t m, bool
     j.t.d_pixel = j.t.out_depth = m;
     j.t.d_row = positions * m;
     j.t.out_lane = 1;
-    filter_over_d(&j);
+    filter_all(&j, filter_over_d);
 }
 
 /* A row of x, in whole vectors. */
@@ -244,6 +269,7 @@ void SIMD(conv2d_filter)(const lks_op_call *call)
 
     memset(call->scratch, 0, filter_zeros(call->in_type) * sizeof(float));
     j.t.zeros = call->scratch;
+    j.t.part = (float *)call->scratch + filter_zeros(call->in_type);
 
     filter_flatten(&j.a);
     j.streams = a->kernel[1] == 3 && a->dilation[1] == 1 && (a->stride[1] == 1 || a->stride[1] == 2);
@@ -257,16 +283,19 @@ void SIMD(conv2d_filter)(const lks_op_call *call)
     j.t.out_row = a->kernel[1] * j.t.out_col;
     j.t.out_lane = 1;
     if (rows3 && a->stride[0] == a->stride[1] && a->dilation[0] == 1 && j.groups > 1 && j.cin == 1 && j.cout == 1)
-        filter_depthwise(&j, (float *)call->scratch + filter_zeros(call->in_type));
-    else if (rows3 && j.cout < 4 && j.cin > j.cout) filter_over_x(&j);
-    else filter_over_d(&j);
+        filter_depthwise(&j, j.t.part);
+    else if (rows3 && j.cout < 4 && j.cin > j.cout) filter_all(&j, filter_over_x);
+    else filter_all(&j, filter_over_d);
 }
 
 size_t SIMD(conv2d_filter_scratch)(const void *attrs, const lks_type *const *in, const lks_type *out)
 {
     const lks_conv_attrs *a = attrs;
-    const size_t own = a->groups > 1 ? (size_t)(a->groups + VF) * 9 : 0;
+    const lks_shape *w = &out->shape;
+    const int64_t positions = w->dim[0] * w->dim[1], depthwise = a->groups > 1 ? (a->groups + VF) * 9 : 0;
+    const int64_t over_d = w->dim[2] * (w->dim[3] / a->groups + VF) * a->groups;
+    const int64_t over_x = (w->dim[2] + VF) * (w->dim[3] + VF);
+    const int64_t sums = positions * (over_d > over_x ? over_d : over_x);
 
-    (void)out;
-    return (filter_zeros(in) + own) * sizeof(float);
+    return (filter_zeros(in) + (size_t)(sums > depthwise ? sums : depthwise)) * sizeof(float);
 }

@@ -38,7 +38,9 @@ LKS_INLINE void near_line(const conv_tile *t, int64_t count, const int rows, con
         for (int b = 0; b < taps; b++) w[a * 3 + b] = vf_load(t->w + a * t->w_row_tap + b * t->w_col_tap);
     }
     for (; i + CONV_NEAR <= count; i += CONV_NEAR) near_block(t, i, w, rows, taps, stride, tap, vector, CONV_NEAR);
-    for (; i < count; i++) near_block(t, i, w, rows, taps, stride, tap, vector, 1);
+    if (count - i >= 4) near_block(t, i, w, rows, taps, stride, tap, vector, 4), i += 4;
+    if (count - i >= 2) near_block(t, i, w, rows, taps, stride, tap, vector, 2), i += 2;
+    if (count > i) near_block(t, i, w, rows, taps, stride, tap, vector, 1);
 }
 
 #define NEAR(name, rows, taps, stride, tap, vector)                     \

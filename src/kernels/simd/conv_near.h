@@ -4,7 +4,7 @@
 
 #include "conv_tile.h"
 
-enum { CONV_NEAR = 4 }; /* positions at once */
+enum { CONV_NEAR = 6 }; /* positions at once: with nine weights and an input, 16 registers */
 
 typedef void (*conv_near_fn)(const conv_tile *t, int64_t count);
 

@@ -23,6 +23,8 @@ typedef struct filter_tile {
     int64_t out_row, out_col, out_depth, out_lane; /* floats from kernel row to row, column, input channel, lane */
     int64_t last;                                  /* lanes of a partial vector */
     int carry;                                     /* sums start from the output, not from +0 */
+    int64_t begin, end; /* rows of d; sums of a block wait in `part` between one run of rows and the next */
+    float *part;
 } filter_tile;
 
 /* What is constant in a block. Vectors run over the channels of d, of x, or of both (depthwise). */
@@ -69,6 +71,11 @@ LKS_INLINE void filter_put(const filter_tile *t, const filter_shape *s, const vf
 {
     float sums[12 * VF];
 
+    if (t->end < t->a->out[0]) {
+        LKS_UNROLL
+        for (int i = 0; i < taps * s->R * s->C; i++) vf_store(t->part + i * VF, sum[i]);
+        return;
+    }
     if (taps == 1 && !s->partial && t->out_lane == 1 && !t->carry) { /* few positions: this is half of the work */
         LKS_UNROLL
         for (int i = 0; i < s->R * s->C; i++) {
@@ -102,7 +109,8 @@ LKS_INLINE void filter_tap(const filter_tile *t, const int R, const int C, const
     const filter_shape s = { 1, 0, R, C, 0, 1, partial };
     const lks_conv_attrs *a = t->a;
     const int64_t row = t->k_row * a->dilation[0] - a->before[0], col = t->k_col * a->dilation[1] - a->before[1];
-    const int64_t i1 = filter_end(row, a->stride[0], a->in[0], a->out[0]);
+    const int64_t first = filter_begin(row, a->stride[0]), i0 = first > t->begin ? first : t->begin;
+    const int64_t last = filter_end(row, a->stride[0], a->in[0], a->out[0]), i1 = last < t->end ? last : t->end;
     const int64_t j0 = filter_begin(col, a->stride[1]), j1 = filter_end(col, a->stride[1], a->in[1], a->out[1]);
     const vmask m = vf_first(t->last);
     vf sum[12], d[2];
@@ -111,9 +119,10 @@ LKS_INLINE void filter_tap(const filter_tile *t, const int R, const int C, const
     for (int i = 0; i < R * C; i++) {
         const float *o = t->out + i / C * t->out_depth + i % C * VF;
 
-        sum[i] = !t->carry ? vf_zero() : partial ? vf_load_m(o, m) : vf_load(o);
+        if (t->begin > 0) sum[i] = vf_load(t->part + i * VF);
+        else sum[i] = !t->carry ? vf_zero() : partial ? vf_load_m(o, m) : vf_load(o);
     }
-    for (int64_t i = filter_begin(row, a->stride[0]); i < i1; i++) {
+    for (int64_t i = i0; i < i1; i++) {
         const float *x = t->x + (i * a->stride[0] + row) * t->x_row + (j0 * a->stride[1] + col) * t->x_pixel;
         const float *dp = t->d + i * t->d_row + j0 * t->d_pixel;
 
@@ -221,8 +230,8 @@ LKS_INLINE void filter_stream(const filter_tile *t, const filter_shape *s)
     vf sum[12];
 
     LKS_UNROLL
-    for (int i = 0; i < s->rows * 3 * s->R * s->C; i++) sum[i] = vf_zero();
-    for (int64_t i = 0; i < a->out[0]; i++) {
+    for (int i = 0; i < s->rows * 3 * s->R * s->C; i++) sum[i] = t->begin > 0 ? vf_load(t->part + i * VF) : vf_zero();
+    for (int64_t i = t->begin; i < t->end; i++) {
         int64_t row = i * a->stride[0] - a->before[0] + t->k_row * a->dilation[0];
         const float *x[3];
 

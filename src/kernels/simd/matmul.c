@@ -4,6 +4,7 @@
  * vectors of columns, the matrix in panels. Few columns (m < 16) have their own order and file, matmul_few.c.
  */
 #include "entries.h"
+#include "ops/scalar_math.h"
 
 enum { FEW_COLUMNS = 16 };
 
@@ -13,21 +14,41 @@ static int64_t rows_of(const lks_type *type, int64_t n)
     return n;
 }
 
-/* y (rows, k) = d (rows, m) times w (k, m) transposed, m small: lanes run over k, two vectors at once. columns: [m][2]. */
+/* Columns k to k + 2 VF of w transposed: [m][2]. */
+LKS_INLINE void transposed_columns(int64_t m, const float *w, vf *columns)
+{
+    for (int64_t j = 0; j < m; j += 4) {
+        const int64_t from = j + 4 <= m ? j : m - 4;
+
+        for (int h = 0; h < 2; h++) {
+            vf c[4];
+
+            vf_load_columns(w + h * VF * m + from, m, c);
+            LKS_UNROLL
+            for (int l = 0; l < 4; l++) columns[2 * (from + l) + h] = c[l];
+        }
+    }
+}
+
+/* y (rows, k) = d (rows, m) times w (k, m) transposed, m small: lanes run over k, two vectors at once. */
 LKS_INLINE void transposed_block(int64_t m, const float *d, const vf *columns, float *y, int64_t k, const float *mask,
                                  const int rows)
 {
-    vf sum[8];
+    vf sum[12];
 
     LKS_UNROLL
     for (int i = 0; i < rows * 2; i++) sum[i] = vf_zero();
     for (int64_t j = 0; j < m; j++) {
+        vf c0 = columns[2 * j], c1 = columns[2 * j + 1];
+
+        LKS_ONCE(c0);
+        LKS_ONCE(c1);
         LKS_UNROLL
         for (int i = 0; i < rows; i++) {
             const vf v = vf_set(d[i * m + j]);
 
-            sum[2 * i] = vf_fma(v, columns[2 * j], sum[2 * i]);
-            sum[2 * i + 1] = vf_fma(v, columns[2 * j + 1], sum[2 * i + 1]);
+            sum[2 * i] = vf_fma(v, c0, sum[2 * i]);
+            sum[2 * i + 1] = vf_fma(v, c1, sum[2 * i + 1]);
         }
     }
     if (mask != NULL) {
@@ -41,40 +62,67 @@ LKS_INLINE void transposed_block(int64_t m, const float *d, const vf *columns, f
     }
 }
 
+/* k from `first` on, number by number. The mask may lie where the results go: each is made once. */
+static void transposed_rest(int64_t rows, int64_t first, int64_t k, int64_t m, const float *d, const float *w, float *y,
+                            const float *mask)
+{
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t c = first; c < k; c++) {
+            float sum = 0.0f;
+
+            for (int64_t j = 0; j < m; j++) sum = lks__fma_f(d[i * m + j], w[c * m + j], sum);
+            y[i * k + c] = mask == NULL || mask[i * k + c] > 0.0f ? sum : 0.0f;
+        }
+}
+
+enum { TRANSPOSED_ROWS = 6, TRANSPOSED_RUN = 8 };
+
+/* Rows in blocks of about the same number, each over a run of columns: short enough for L1, long enough for prefetching. */
 static void transposed_few(int64_t rows, int64_t k, int64_t m, const float *d, const float *w, float *y,
                            const float *mask)
 {
-    for (int64_t first = 0; first < k; first += 2 * VF) {
-        const int64_t at = first + 2 * VF <= k ? first : k - 2 * VF; /* the last ones twice */
-        vf columns[2 * FEW_COLUMNS];
-        const float *masks = mask != NULL ? mask + at : NULL;
+    const int64_t whole = k / (2 * VF) * (2 * VF);
+    vf columns[TRANSPOSED_RUN][2 * FEW_COLUMNS];
+
+    for (int64_t first = 0; first < whole; first += TRANSPOSED_RUN * 2 * VF) {
+        const int64_t left = (whole - first) / (2 * VF), run = left < TRANSPOSED_RUN ? left : TRANSPOSED_RUN;
         int64_t i = 0;
 
-        for (int64_t j = 0; j < m; j += 4) {
-            const int64_t from = j + 4 <= m ? j : m - 4;
+        for (int64_t c = 0; c < run; c++) transposed_columns(m, w + (first + c * 2 * VF) * m, columns[c]);
+        for (int64_t blocks = (rows + TRANSPOSED_ROWS - 1) / TRANSPOSED_ROWS, n; blocks > 0; blocks--, i += n) {
+            n = (rows - i + blocks - 1) / blocks;
+            for (int64_t c = 0; c < run; c++) {
+                const int64_t at = i * k + first + c * 2 * VF;
+                const float *masks = mask != NULL ? mask + at : NULL;
 
-            for (int h = 0; h < 2; h++) {
-                vf c[4];
-
-                vf_load_columns(w + (at + h * VF) * m + from, m, c);
-                LKS_UNROLL
-                for (int l = 0; l < 4; l++) columns[2 * (from + l) + h] = c[l];
+                switch (n) {
+                case 6: transposed_block(m, d + i * m, columns[c], y + at, k, masks, 6); break;
+                case 5: transposed_block(m, d + i * m, columns[c], y + at, k, masks, 5); break;
+                case 4: transposed_block(m, d + i * m, columns[c], y + at, k, masks, 4); break;
+                case 3: transposed_block(m, d + i * m, columns[c], y + at, k, masks, 3); break;
+                case 2: transposed_block(m, d + i * m, columns[c], y + at, k, masks, 2); break;
+                default: transposed_block(m, d + i * m, columns[c], y + at, k, masks, 1); break;
+                }
             }
         }
-        for (; i + 4 <= rows; i += 4, masks += mask != NULL ? 4 * k : 0)
-            transposed_block(m, d + i * m, columns, y + i * k + at, k, masks, 4);
-        for (; i < rows; i++, masks += mask != NULL ? k : 0)
-            transposed_block(m, d + i * m, columns, y + i * k + at, k, masks, 1);
     }
+    transposed_rest(rows, whole, k, m, d, w, y, mask);
 }
 
-/* call->after for few columns, or (bias and relu only) behind transposed_few. */
-static void after_rows(int64_t rows, int64_t m, float *y, const lks_after *after)
+/* Few columns, and what follows: row by row, since the mask may lie where the results go. */
+static void few_after(int64_t rows, int64_t k, int64_t m, const float *a, const float *w, float *y,
+                      const lks_after *after)
 {
+    float row[FEW_COLUMNS];
+
     for (int64_t i = 0; i < rows; i++, y += m) {
-        for (int64_t j = 0; after->bias != NULL && j < m; j++) y[j] += after->bias[j];
-        for (int64_t j = 0; after->relu && j < m; j++) y[j] = 0.0f > y[j] ? 0.0f : y[j];
-        for (int64_t j = 0; after->mask != NULL && j < m; j++) y[j] = after->mask[i * m + j] > 0.0f ? y[j] : 0.0f;
+        const float *mask = after->mask != NULL ? after->mask + i * m : NULL;
+        float *to = mask != NULL ? row : y;
+
+        if (mask != NULL) SIMD(matmul_few)(1, k, m, a + i * k, w, row);
+        for (int64_t j = 0; after->bias != NULL && j < m; j++) to[j] += after->bias[j];
+        for (int64_t j = 0; after->relu && j < m; j++) to[j] = 0.0f > to[j] ? 0.0f : to[j];
+        for (int64_t j = 0; mask != NULL && j < m; j++) y[j] = mask[j] > 0.0f ? row[j] : 0.0f;
     }
 }
 
@@ -84,19 +132,16 @@ void SIMD(matmul)(const lks_op_call *call)
     const int64_t k = call->in_type[1]->shape.dim[0], m = call->in_type[1]->shape.dim[1];
     const int64_t rows = rows_of(call->out_type, call->n);
     const float *a = call->in[0], *w = call->in[1];
-    lks_after after = { 0 };
+    const lks_after *after = call->after;
 
-    if (call->after != NULL) after = *call->after;
-    if (!transposed && m < 16) {
-        SIMD(matmul_few)(rows, k, m, a, w, call->out);
-        after_rows(rows, m, call->out, &after);
-    } else if (transposed && m >= 4 && m <= FEW_COLUMNS && k >= 2 * VF) {
-        const float *late = after.bias != NULL || after.relu ? after.mask : NULL;
-
-        transposed_few(rows, k, m, a, w, call->out, late != NULL ? NULL : after.mask);
-        after_rows(rows, k, call->out, &(lks_after){ .bias = after.bias, .relu = after.relu, .mask = late });
+    if (!transposed && m < FEW_COLUMNS) {
+        if (after == NULL || after->mask == NULL) SIMD(matmul_few)(rows, k, m, a, w, call->out);
+        if (after != NULL) few_after(rows, k, m, a, w, call->out, after);
+    } else if (transposed && m >= 4 && m <= FEW_COLUMNS && k >= 2 * VF &&
+               (after == NULL || (after->bias == NULL && !after->relu))) {
+        transposed_few(rows, k, m, a, w, call->out, after != NULL ? after->mask : NULL);
     } else {
-        SIMD(conv_dense)(rows, k, m, transposed, a, w, call->out, call->scratch, call->after);
+        SIMD(conv_dense)(rows, k, m, transposed, a, w, call->out, call->scratch, after);
     }
 }
 

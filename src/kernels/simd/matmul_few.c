@@ -54,28 +54,38 @@ LKS_INLINE void few_sums(const few *f, const int V, const int E)
     }
 }
 
-/* The same for ten columns, where the spread numbers come from broadcasts and blends. */
+/* Four k from the first of E rows, ten columns. */
+LKS_INLINE void few_tens_step(const few *f, const float *a, const float *w, const vindex *index, vf *sum, const int E)
+{
+    vf quad[2];
+
+    LKS_UNROLL
+    for (int e = 0; e < E; e++) quad[e] = vf_quad(a + e * f->k);
+    LKS_UNROLL
+    for (int v = 0; v < TENS; v++) {
+        vf wv = vf_load(w + v * VF);
+
+        if (E > 1) LKS_ONCE(wv);
+        LKS_UNROLL
+        for (int e = 0; e < E; e++)
+            sum[e * TENS + v] = vf_fma(vf_ten(a + e * f->k, quad[e], index, v), wv, sum[e * TENS + v]);
+    }
+}
+
+/* few_sums for ten columns. */
 LKS_INLINE void few_tens(const few *f, const int E)
 {
     const float *w = f->w, *a = f->a;
+    vindex index[TENS];
     vf sum[2 * TENS];
 
+    vi_tens(index);
     LKS_UNROLL
     for (int e = 0; e < E; e++) {
         LKS_UNROLL
         for (int v = 0; v < TENS; v++) sum[e * TENS + v] = vf_load(f->lanes + e * FEW_RUN + v * VF);
     }
-    for (int64_t k = 0; k < f->end; k += 4) {
-        LKS_UNROLL
-        for (int v = 0; v < TENS; v++) {
-            vf wv = vf_load(w + v * VF);
-
-            LKS_ONCE(wv);
-            LKS_UNROLL
-            for (int e = 0; e < E; e++) sum[e * TENS + v] = vf_fma(vf_ten(a + k + e * f->k, v), wv, sum[e * TENS + v]);
-        }
-        w += 40;
-    }
+    for (int64_t k = 0; k < f->end; k += 4, w += 40) few_tens_step(f, a + k, w, index, sum, E);
     LKS_UNROLL
     for (int e = 0; e < E; e++) {
         LKS_UNROLL
@@ -238,28 +248,37 @@ LKS_INLINE void few_outer_vector(const few *f, float *w, const float *d, const i
     else few_outer(f, w, d, 0, E, false, false);
 }
 
-/* All vectors of E rows' products for ten columns. The last vector may be partial (no AVX2). */
+/* Four k of E rows' products for ten columns. The last vector may be partial (no AVX2). */
+LKS_INLINE void few_outer_tens_step(const few *f, const float *a, float *w, const vindex *index, const vf *pattern,
+                                    vmask last, const int E)
+{
+    vf quad[2];
+
+    LKS_UNROLL
+    for (int e = 0; e < E; e++) quad[e] = vf_quad(a + e * f->k);
+    LKS_UNROLL
+    for (int v = 0; v < TENS; v++) {
+        const bool partial = v == TENS - 1 && 40 % VF != 0;
+        vf wv = partial ? vf_load_m(w + v * VF, last) : vf_load(w + v * VF);
+
+        LKS_UNROLL
+        for (int e = 0; e < E; e++) wv = vf_fma(vf_ten(a + e * f->k, quad[e], index, v), pattern[e * TENS + v], wv);
+        if (partial) vf_store_m(w + v * VF, last, wv);
+        else vf_store(w + v * VF, wv);
+    }
+}
+
 LKS_INLINE void few_outer_tens(const few *f, float *restrict w, const float *d, const int E)
 {
     const float *restrict a = f->a;
     const vmask last = vf_first(40 - (TENS - 1) * VF);
+    vindex index[TENS];
     vf pattern[2 * TENS];
 
+    vi_tens(index);
     LKS_UNROLL
     for (int i = 0; i < E * TENS; i++) pattern[i] = vf_load(d + i * VF);
-    for (int64_t k = 0; k < f->end; k += 4) {
-        LKS_UNROLL
-        for (int v = 0; v < TENS; v++) {
-            const bool partial = v == TENS - 1 && 40 % VF != 0;
-            vf wv = partial ? vf_load_m(w + v * VF, last) : vf_load(w + v * VF);
-
-            LKS_UNROLL
-            for (int e = 0; e < E; e++) wv = vf_fma(vf_ten(a + k + e * f->k, v), pattern[e * TENS + v], wv);
-            if (partial) vf_store_m(w + v * VF, last, wv);
-            else vf_store(w + v * VF, wv);
-        }
-        w += 40;
-    }
+    for (int64_t k = 0; k < f->end; k += 4, w += 40) few_outer_tens_step(f, a + k, w, index, pattern, last, E);
 }
 
 static void few_tens_rows(const few *f, int64_t rows, float *w, const float *d)

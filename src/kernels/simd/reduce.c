@@ -84,6 +84,10 @@ LKS_INLINE void reduce_kept(const reduction *r, const bool max)
                 reduce_columns(r, x, VF, sum, m, max, 4, false);
                 for (int s = 0; s < 4; s++) reduce_put(r, y + s * VF, sum[s], m, max);
                 k += 4 * VF;
+            } else if (k + 2 * VF <= r->length) {
+                reduce_columns(r, x, VF, sum, m, max, 2, false);
+                for (int s = 0; s < 2; s++) reduce_put(r, y + s * VF, sum[s], m, max);
+                k += 2 * VF;
             } else {
                 reduce_examples(r, x, y, m, max, 1, true);
                 k += VF;

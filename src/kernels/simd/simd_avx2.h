@@ -200,17 +200,3 @@ LKS_INLINE vf vf_join_rows(const float *p)
     b = _mm256_add_ps(_mm256_shuffle_ps(s[2], s[3], 0x44), _mm256_shuffle_ps(s[2], s[3], 0xee));
     return _mm256_add_ps(_mm256_shuffle_ps(a, b, 0x88), _mm256_shuffle_ps(a, b, 0xdd));
 }
-
-/* Of four numbers, each ten times in TENS vectors, vector v; lanes past 40 are of no interest. */
-#define LKS_SIMD_TENS 1
-enum { TENS = 5 };
-LKS_INLINE vf vf_ten(const float *p, const int v)
-{
-    switch (v) {
-    case 0: return vf_set(p[0]);
-    case 1: return _mm256_blend_ps(vf_set(p[0]), vf_set(p[1]), 0xfc);
-    case 2: return _mm256_blend_ps(vf_set(p[1]), vf_set(p[2]), 0xf0);
-    case 3: return _mm256_blend_ps(vf_set(p[2]), vf_set(p[3]), 0xc0);
-    default: return vf_set(p[3]);
-    }
-}

@@ -168,8 +168,15 @@ LKS_INLINE void vf_load_columns(const float *p, int64_t stride, vf out[4])
 /* Of four numbers, each ten times in TENS vectors, vector v; lanes past 40 are of no interest. */
 #define LKS_SIMD_TENS 1
 enum { TENS = 3 };
-LKS_INLINE vf vf_ten(const float *p, const int v)
+LKS_INLINE void vi_tens(vindex index[TENS])
 {
+    for (int v = 0; v < TENS; v++) index[v] = _mm512_setzero_si512(); /* not read */
+}
+
+LKS_INLINE vf vf_ten(const float *p, vf quad, const vindex *index, const int v)
+{
+    (void)quad;
+    (void)index;
     switch (v) {
     case 0: return _mm512_mask_mov_ps(vf_set(p[0]), 0xfc00, vf_set(p[1]));
     case 1: return _mm512_mask_mov_ps(_mm512_mask_mov_ps(vf_set(p[1]), 0xfff0, vf_set(p[2])), 0xc000, vf_set(p[3]));
