@@ -228,6 +228,8 @@ void lks__cpu_share_masks(lks_executable *exe, int phase)
         int64_t mask = instr->mask > 0 ? exe->values[instr->in[instr->mask]].root : -1, out = instr->out[0];
         cpu_value *m = &exe->values[mask >= 0 ? mask : 0], *v = &exe->values[out];
 
+        for (int k = 0; k < instr->n_in && mask >= 0; k++)
+            if (k != instr->mask && exe->values[instr->in[k]].root == mask) mask = -1;
         if (mask < 0 || m->where != AT_SLOT || v->where != AT_SLOT || m->last != (int)i || m->bytes != v->bytes)
             continue;
         m->last = v->last;
