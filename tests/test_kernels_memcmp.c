@@ -4,91 +4,7 @@
  * this machine lacks are skipped with a word; the sources are also built here for 16 and 4 lanes on AVX2 ("pair",
  * "quad"), which walks the paths of AVX-512 and NEON.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include "graph/graph.h"
-#include "kernels/kernels.h"
-
-#if LKS_TEST_WIDTHS
-extern const lks_kernel_set lks__kernels_pair, lks__kernels_quad;
-#endif
-
-/* ---- arrays between forbidden pages ---- */
-
-typedef struct guarded {
-    char *map;
-    size_t bytes;
-    float *data;
-} guarded;
-
-static guarded guarded_new(size_t bytes, bool at_end)
-{
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), body = (bytes + page - 1) / page * page;
-    guarded g = { .bytes = body + 2 * page };
-
-    g.map = mmap(NULL, g.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true(g.map != MAP_FAILED);
-    mprotect(g.map, page, PROT_NONE);
-    mprotect(g.map + page + body, page, PROT_NONE);
-    g.data = (float *)(void *)(g.map + page + (at_end ? body - bytes : 0));
-    return g;
-}
-
-static void guarded_free(guarded *g)
-{
-    munmap(g->map, g->bytes);
-}
-
-/* ---- one call ---- */
-
-static uint32_t state;
-
-static uint32_t draw(uint32_t n)
-{
-    state = state * 1664525u + 1013904223u;
-    return (state >> 8) % n;
-}
-
-static void fill(void *data, const lks_type *type, int64_t count)
-{
-    float *x = data;
-    int32_t *i32 = data;
-
-    for (int64_t i = 0; i < count; i++) {
-        int32_t v = (int32_t)draw(20001) - 10000;
-        if (type->dtype == LKS_FLOAT32) x[i] = (float)v / 7919.0f;
-        else if (type->dtype == LKS_INT32) i32[i] = v;
-        else ((uint8_t *)data)[i] = (uint8_t)(type->dtype == LKS_BOOL ? v & 1 : v);
-    }
-}
-
-static int64_t count_of(const lks_type *type, int64_t n)
-{
-    return lks__type_size(type) * (type->batched ? n : 1);
-}
-
-static size_t bytes_of(const lks_type *type, int64_t n)
-{
-    return lks__type_bytes(type) * (size_t)(type->batched ? n : 1);
-}
-
-typedef struct problem {
-    const lks_op *op;
-    const void *attrs;
-    int n_in;
-    lks_type in[4];
-    int64_t n;
-} problem;
+#include "test_kernels.h"
 
 static const lks_kernel *kernel_for(const lks_kernel_set *set, const problem *p, const lks_type *const *in,
                                     const lks_type *out)
@@ -96,72 +12,6 @@ static const lks_kernel *kernel_for(const lks_kernel_set *set, const problem *p,
     for (const lks_kernel *k = set->kernels; k != NULL && k->op != NULL; k++)
         if (k->op == p->op && (k->applicable == NULL || k->applicable(p->attrs, p->n_in, in, out))) return k;
     return NULL;
-}
-
-static void print_problem(const problem *p, const char *kernel, const lks_type *out)
-{
-    char text[LKS_TYPE_TEXT];
-
-    print_message("%s, %lld examples:", kernel, (long long)p->n);
-    for (int i = 0; i < p->n_in; i++) print_message(" %s", lks__type_text(&p->in[i], text));
-    print_message(" -> %s\n", lks__type_text(out, text));
-    if (p->op == &lks__op_conv2d || p->op == &lks__op_conv2d_input || p->op == &lks__op_conv2d_filter) {
-        const lks_conv_attrs *a = p->attrs;
-        print_message("  stride %d %d, dilation %d %d, before %d %d, groups %d, in %d %d\n", (int)a->stride[0],
-                      (int)a->stride[1], (int)a->dilation[0], (int)a->dilation[1], (int)a->before[0], (int)a->before[1],
-                      (int)a->groups, (int)a->in[0], (int)a->in[1]);
-    }
-}
-
-/* The same with the ops that a kernel does behind its own (lks_after), against these one after the other. */
-static void compare_after(const lks_kernel *k, const problem *p, lks_op_call *call, const float *plain, bool at_end)
-{
-    const lks_type *out = call->out_type;
-    const int64_t size = count_of(out, p->n), channels = out->shape.dim[out->shape.rank - 1];
-    guarded bias = guarded_new((size_t)channels * sizeof(float), at_end),
-            mean = guarded_new((size_t)channels * sizeof(float), at_end),
-            factor = guarded_new((size_t)channels * sizeof(float), at_end),
-            mask = guarded_new(bytes_of(out, p->n), at_end);
-    const lks_conv_attrs *conv = call->attrs;
-    const bool all = k->after == LKS_AFTER_ALL &&
-                     (call->in_type[1]->shape.dim[3] / conv->groups >= 4 || call->in_type[1]->shape.dim[2] < 8);
-    const lks_type floats = { .dtype = LKS_FLOAT32 };
-
-    fill(bias.data, &floats, channels);
-    fill(mask.data, &floats, size);
-    fill(mean.data, &floats, channels);
-    fill(factor.data, &floats, channels);
-    for (int which = 1; which < (all ? 32 : 8) + 4; which++) { /* the last four: the mask lies where the results go */
-        const bool alias = which >= (all ? 32 : 8);
-        const int parts = alias ? which & 3 : which;
-        const float *got = call->out, *masks = parts & 4 ? mask.data : NULL;
-        const lks_after after = { .mean = parts & 8 ? mean.data : NULL,
-                                  .factor = parts & 8 ? factor.data : NULL,
-                                  .bias = parts & 1 ? bias.data : NULL,
-                                  .relu = parts & 2,
-                                  .cap = parts & 2 && parts & 16 ? 0.5f : 0.0f,
-                                  .mask = alias ? got : masks };
-
-        call->after = &after;
-        if (alias) memcpy(call->out, mask.data, bytes_of(out, p->n));
-        k->run(call);
-        for (int64_t i = 0; i < size; i++) {
-            float v = plain[i];
-
-            if (after.mean != NULL) v = (v - mean.data[i % channels]) * factor.data[i % channels];
-            if (after.bias != NULL) v += bias.data[i % channels];
-            if (after.cap > 0 && v >= after.cap) v = after.cap;
-            else if (after.relu) v = 0.0f > v ? 0.0f : v;
-            if (after.mask != NULL) v = mask.data[i] > 0.0f ? v : 0.0f;
-            if (memcmp(&v, &got[i], sizeof v) != 0) print_problem(p, k->name, out);
-            assert_memory_equal(&v, &got[i], sizeof v);
-        }
-    }
-    call->after = NULL;
-    guarded_free(&bias);
-    guarded_free(&mean);
-    guarded_free(&factor);
-    guarded_free(&mask);
 }
 
 /* Runs the plain kernel and the set's; false if the set has none for it. */
@@ -207,98 +57,6 @@ static bool compare(const lks_kernel_set *set, const problem *p)
     guarded_free(&scratch);
     guarded_free(&plain_scratch);
     return true;
-}
-
-/* ---- over the whole batch ---- */
-
-/* What the executor does where nothing is wide: each shard's sums from zero, joined by the fixed tree. */
-static void join_shards(const problem *p, const lks_op_call *call, int shards, const int64_t *ends, float *out)
-{
-    const int64_t size = lks__type_size(call->out_type);
-    float *nodes = calloc((size_t)(size * shards), sizeof *nodes);
-    lks_op_call one = *call;
-    int64_t first = 0;
-
-    assert_non_null(nodes);
-    for (int s = 0; s < shards; s++) {
-        const void *in[2];
-
-        for (int i = 0; i < 2; i++) in[i] = (const float *)call->in[i] + first * lks__type_size(call->in_type[i]);
-        one.in = in;
-        one.out = nodes + s * size;
-        one.n = ends[s] - first;
-        first = ends[s];
-        p->op->run(&one);
-    }
-    for (int step = 1; step < shards; step *= 2)
-        for (int s = 0; s + step < shards; s += 2 * step)
-            for (int64_t i = 0; i < size; i++) nodes[s * size + i] += nodes[(s + step) * size + i];
-    memcpy(out, nodes, (size_t)size * sizeof *out);
-    free(nodes);
-}
-
-/* The parts of a wide kernel, one after the other, give the bits of the plain kernel. */
-static void compare_wide(const lks_kernel_set *set, const problem *p, int shards, int parts)
-{
-    const lks_wide *wide = p->op == &lks__op_matmul ? set->matmul_wide : set->matmul_filter_wide;
-    const lks_type *in[4] = { &p->in[0], &p->in[1] };
-    const bool at_end = draw(2);
-    guarded x[2], want, got, common, scratch;
-    lks_type out;
-    const void *data[2];
-    int64_t ends[64];
-
-    assert_int_equal(p->op->infer(p->attrs, p->n_in, in, &out), LKS_OK);
-    for (int i = 0; i < 2; i++) {
-        x[i] = guarded_new(bytes_of(in[i], p->n), at_end);
-        fill(x[i].data, in[i], count_of(in[i], p->n));
-        data[i] = x[i].data;
-    }
-    want = guarded_new(bytes_of(&out, p->n), at_end);
-    got = guarded_new(bytes_of(&out, p->n), at_end);
-    common = guarded_new(wide->common(in, &out, p->n), at_end);
-    for (int s = 0; s < shards; s++) ends[s] = ((s + 1) * p->n + shards - 1) / shards;
-    lks_op_call call = { p->attrs, p->n_in, in, &out, data, want.data, p->n, 0, p->n, 0, 0, NULL, NULL };
-    if (out.batched) p->op->run(&call);
-    else join_shards(p, &call, shards, ends, want.data);
-    call.out = got.data;
-    for (int pass = 0; pass < 2; pass++)
-        for (int part = 0; part < parts; part++) {
-            const lks_wide_call w = {
-                .call = &call, .common = common.data, .part = part, .parts = parts, .shards = shards, .ends = ends
-            };
-
-            scratch = guarded_new(wide->scratch(in, &out, p->n), at_end);
-            call.scratch = scratch.data;
-            if (pass == 0) wide->prepare(&w);
-            else wide->run(&w);
-            guarded_free(&scratch);
-        }
-    if (memcmp(want.data, got.data, bytes_of(&out, p->n)) != 0) {
-        print_problem(p, "wide", &out);
-        fail_msg("%d shards, %d parts", shards, parts);
-    }
-    for (int i = 0; i < 2; i++) guarded_free(&x[i]);
-    guarded_free(&want);
-    guarded_free(&got);
-    guarded_free(&common);
-}
-
-static void wide_matrices(const lks_kernel_set *set)
-{
-    static const bool plain = false, transposed = true;
-
-    for (int i = 0; i < 60; i++) {
-        const int64_t k = draw(4) ? 1 + draw(90) : 500 + draw(100), m = draw(4) ? 1 + draw(90) : 16 * (1 + draw(20));
-        const int64_t n = draw(5) ? draw(30) : 100 + draw(60);
-        const int shards = 1 + (int)draw(20), parts = 1 + (int)draw(5);
-        const lks_type a = { LKS_FLOAT32, true, false, { 1, { k } } }, d = { LKS_FLOAT32, true, false, { 1, { m } } };
-        const lks_type w = { LKS_FLOAT32, false, false, { 2, { k, m } } };
-
-        if (m >= 16) compare_wide(set, &(problem){ &lks__op_matmul, &plain, 2, { a, w }, n }, shards, parts);
-        compare_wide(set, &(problem){ &lks__op_matmul, &transposed, 2, { d, w }, n }, shards, parts);
-        compare_wide(set, &(problem){ &lks__op_matmul_filter, NULL, 2, { a, d }, n }, shards, parts);
-    }
 }
 
 /* ---- problems ---- */
@@ -492,7 +250,6 @@ static void check_set(const lks_kernel_set *set)
     listed_convolutions(set);
     random_convolutions(set);
     matrices(set);
-    wide_matrices(set);
     elementwise(set);
     sums_and_finite_checks(set);
 }
