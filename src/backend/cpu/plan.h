@@ -220,7 +220,8 @@ void lks__cpu_run_phase(lks_executable *exe, int phase);
 lks_status lks__cpu_plan_wide(lks_executable *exe);
 /* split.c: may all threads make parts of this instruction's result for n examples, and doing so. call: of a kernel. */
 bool lks__cpu_can_split(const lks_executable *exe, const cpu_instr *instr, int64_t n);
-void lks__cpu_run_parts(lks_executable *exe, cpu_lane *lane, const cpu_instr *instr, const lks_op_call *call, int64_t n);
+void lks__cpu_run_parts(lks_executable *exe, cpu_lane *lane, const cpu_instr *instr, const lks_op_call *call,
+                        int64_t n);
 /* wide.c: the kernel of a node that should run over the whole batch, or NULL; such phases; running one. */
 const lks_wide *lks__cpu_wide_kernel(const lks_executable *exe, const lks_graph_node *n);
 bool lks__cpu_phase_is_wide(const lks_executable *exe, int phase);
