@@ -8,6 +8,7 @@ status=0
 for file in $(git ls-files --cached --others --exclude-standard 'src/*.c' 'src/*.h'); do
     awk -v file="$file" '
         function allow(folder, list,    n, a, i) { n = split(list, a, " "); for (i = 1; i <= n; i++) ok[folder, a[i]] = 1 }
+        function headers(folder, list,    n, a, i) { n = split(list, a, " "); for (i = 1; i <= n; i++) home[a[i]] = folder }
         BEGIN {
             graph_users = "layers losses metrics optimizers initializers schedules callbacks"
             core = "base tensor ops graph"
@@ -26,11 +27,14 @@ for file in $(git ls-files --cached --others --exclude-standard 'src/*.c' 'src/*
             allow("model", all)
             allow("supervise", all " supervise")
             allow("applications", all " applications")
-            # Public headers belong to a folder too: the one with their name, or this one.
-            split("status:base dataset:data dataset_more:data dataset_more:data element:data records:data mnist:data layer:layers train:model applications:applications options:base " \
-                  "ops:ops node:ops eager:model tensor_ops:backend image:files image_functions:data image_folder:data dataset_distribute:data plot:files", m, " ")
-            for (i in m) { split(m[i], kv, ":"); home[kv[1]] = kv[2] }
-            home["sources"] = "data"
+            # Public headers belong to a folder too: the one with their name (dataset*: data), or this one.
+            headers("base", "status options")
+            headers("data", "element records sources mnist image_functions image_folder")
+            headers("files", "image plot")
+            headers("ops", "ops node")
+            headers("layers", "layer")
+            headers("backend", "tensor_ops")
+            headers("model", "train eager")
             split(file, part, "/"); from = part[2]
         }
         /^[ \t]*#[ \t]*include[ \t]*"/ {
