@@ -21,6 +21,15 @@ static void print_bytes(const char *name, int64_t bytes)
     printf("  %-28s %10.2f MB\n", name, (double)bytes / (1 << 20));
 }
 
+/* What the process will hold while it trains, or what reading the data took where that is more (a compressed file is held beside what
+ * it unpacks to). */
+static int64_t peak_bytes(const lks_plan *plan)
+{
+    const int64_t so_far = (int64_t)(cli_peak_rss_mb() * (1 << 20)), training = plan->process_bytes + plan->total_bytes;
+
+    return so_far > training ? so_far : training;
+}
+
 static void print_memory(const lks_plan *plan, bool with_data)
 {
     puts("Memory of a worker");
@@ -31,7 +40,7 @@ static void print_memory(const lks_plan *plan, bool with_data)
     print_bytes("scratch", plan->scratch_bytes);
     print_bytes("together", plan->total_bytes);
     print_bytes(with_data ? "program, libraries, data" : "program and libraries", plan->process_bytes);
-    print_bytes(with_data ? "peak" : "peak, without the data", plan->process_bytes + plan->total_bytes);
+    print_bytes(with_data ? "peak" : "peak, without the data", peak_bytes(plan));
 }
 
 static void print_plan(const cli_program *p, const lks_plan *plan, bool with_data)
@@ -77,6 +86,7 @@ static void print_line(const cli_program *p, const lks_plan *plan)
     cli_line_int(&line, "scratch_bytes", plan->scratch_bytes);
     cli_line_int(&line, "total_bytes", plan->total_bytes);
     cli_line_int(&line, "process_bytes", plan->process_bytes);
+    cli_line_int(&line, "peak_bytes", peak_bytes(plan));
     cli_line_print(&line);
 }
 
