@@ -30,7 +30,8 @@ static size_t time_calls(const cli_options *o, const cli_program *p, const cli_s
     size_t wanted = o->steps > 0 && o->steps < MOST_CALLS ? (size_t)o->steps : MOST_CALLS, n = 0;
     double began;
 
-    if (!call(o, p, set) || !call(o, p, set)) return 0;
+    for (int warm = 0; warm < 2; warm++)
+        if (!call(o, p, set)) return 0;
     began = cli_seconds();
     while (n < wanted && (o->steps > 0 || n < LEAST_CALLS || cli_seconds() - began < wanted_seconds)) {
         double start = cli_seconds();

@@ -64,7 +64,7 @@ static lks_status brightness(const lks_op *op, lks_op_call *call, const lks_view
 static lks_status contrast(const lks_op *op, lks_op_call *call, const lks_view *in, const lks_view *out, void *data)
 {
     bool bytes = in->dtype == LKS_UINT8;
-    int64_t n = lks_shape_size(&in->shape), channels = in->shape.dim[2];
+    const int64_t n = lks_shape_size(&in->shape), channels = in->shape.dim[2], pixels = channels > 0 ? n / channels : 0;
     float factor = amount(op, call);
 
     (void)out;
@@ -72,7 +72,7 @@ static lks_status contrast(const lks_op *op, lks_op_call *call, const lks_view *
         double sum = 0;
         float mean;
         for (int64_t i = c; i < n; i += channels) sum += (double)load(in->data, bytes, i);
-        mean = n > 0 ? (float)(sum / (double)(n / channels)) : 0;
+        mean = n > 0 ? (float)(sum / (double)pixels) : 0;
         for (int64_t i = c; i < n; i += channels)
             store(data, bytes, i, (load(in->data, bytes, i) - mean) * factor + mean);
     }
