@@ -76,7 +76,8 @@ static void consume(int kind, int64_t budget_mb, outcome *out)
     ds = large(kind);
     if (lks_iter_create(ds, &it) != LKS_OK) _exit(4);
     for (int64_t n = 1; lks_iter_next(it, &e) == LKS_OK; n++) {
-        out->sum = out->sum * 31 + ((const int64_t *)lks_tensor_cdata(lks_element_tensor(e, 0)))[512 * n];
+        out->sum = (int64_t)((uint64_t)out->sum * 31 +
+                             (uint64_t)((const int64_t *)lks_tensor_cdata(lks_element_tensor(e, 0)))[512 * n]);
         if (n % 3 == 0) usleep(30000);
         lks_element_release(e);
     }

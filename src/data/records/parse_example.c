@@ -85,7 +85,8 @@ static lks_status scan_row(batch_parse *b, int64_t row)
     LKS_TRY(lks__example_scan(f, &b->record[row], &found));
     for (size_t i = 0; i < f->n; i++) {
         const lks_column *c = &f->column[i];
-        lks_values *v = b->late + (size_t)row * b->n_late + late;
+        lks_values *v = b->n_late > 0 ? b->late + (size_t)row * b->n_late + late : NULL;
+
         if (c->f.kind == LKS_FIXED_LEN_FEATURE) {
             LKS_TRY(lks__column_fixed(c, found.at[i], b->fixed[i], row * c->size));
             continue;
