@@ -18,10 +18,6 @@ if(LOCKSTEP_SANITIZE)
   add_compile_options(${sanitize} -O1)
   if(CMAKE_C_COMPILER_ID MATCHES "Clang")
     add_compile_options(-Wno-pass-failed) # sanitized loops that are asked to be vectors can't be: no fault
-    # gcc's names of what is on, for tests that measure memory.
-    if(LOCKSTEP_SANITIZE MATCHES "address")
-      add_compile_definitions(__SANITIZE_ADDRESS__=1)
-    endif()
   endif()
   add_link_options(${sanitize})
   set(LOCKSTEP_KERNEL_LEVEL -O1)
