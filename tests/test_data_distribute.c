@@ -299,21 +299,6 @@ static void too_few_elements_fail_on_every_worker(void **state)
     }
 }
 
-static lks_status read_some(lks_dataset *ds)
-{
-    lks_iter *it = NULL;
-    lks_status status = lks_iter_create(ds, &it);
-
-    lks_dataset_release(ds);
-    for (int i = 0; i < 8 && status == LKS_OK; i++) {
-        lks_element *e;
-        status = lks_iter_next(it, &e);
-        if (status == LKS_OK) lks_element_release(e);
-    }
-    lks_iter_release(it);
-    return status == LKS_END ? LKS_OK : status;
-}
-
 static void every_allocation_may_fail(void **state)
 {
     lks_status status;
@@ -321,7 +306,8 @@ static void every_allocation_may_fail(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof sources / sizeof *sources; k++)
         EVERY_ALLOCATION_FAILS(status = read_some(lks_distribute(lks_batch(sources[k].make(), 7), .num_workers = 2,
-                                                                 .num_replicas = 2, .policy = sources[k].policy)),
+                                                                 .num_replicas = 2, .policy = sources[k].policy),
+                                                  8),
                                {});
 }
 

@@ -20,30 +20,15 @@ static lks_dataset *pipeline(int64_t repeats)
     return lks_prefetch(ds, 2);
 }
 
-static lks_status run(lks_dataset *ds, int n)
-{
-    lks_iter *it = NULL;
-    lks_status status = lks_iter_create(ds, &it);
-
-    lks_dataset_release(ds);
-    while (status == LKS_OK && n-- > 0) {
-        lks_element *e;
-        status = lks_iter_next(it, &e);
-        if (status == LKS_OK) lks_element_release(e);
-    }
-    lks_iter_release(it);
-    return status == LKS_END ? LKS_OK : status;
-}
-
 static void every_allocation_may_fail(void **state)
 {
     lks_status status;
 
     (void)state;
-    EVERY_ALLOCATION_FAILS(status = run(pipeline(2), 100), {});
+    EVERY_ALLOCATION_FAILS(status = read_some(pipeline(2), 100), {});
     EVERY_ALLOCATION_FAILS(
-        status = run(lks_dataset_concatenate(lks_range(0, 3, 1), lks_map(lks_range(0, 3, 1), &twice)), 9), {});
-    EVERY_ALLOCATION_FAILS(status = run(lks_take(lks_filter(lks_range(0, 9, 1), &even), 2), 9), {});
+        status = read_some(lks_dataset_concatenate(lks_range(0, 3, 1), lks_map(lks_range(0, 3, 1), &twice)), 9), {});
+    EVERY_ALLOCATION_FAILS(status = read_some(lks_take(lks_filter(lks_range(0, 9, 1), &even), 2), 9), {});
 }
 
 static void a_warm_pipeline_allocates_nothing(void **state)

@@ -290,21 +290,6 @@ static void what_cannot_be_done_is_said(void **state)
     refuse(lks_rejection_resample(lks_range(0, 9, 1), &even, 2, half), LKS_E_SHAPE, "int64");
 }
 
-static lks_status read_some(lks_dataset *ds)
-{
-    lks_iter *it = NULL;
-    lks_element *e;
-    lks_status status = lks_iter_create(ds, &it);
-
-    lks_dataset_release(ds);
-    for (int i = 0; status == LKS_OK && i < 9; i++) {
-        status = lks_iter_next(it, &e);
-        if (status == LKS_OK) lks_element_release(e);
-    }
-    lks_iter_release(it);
-    return status == LKS_END ? LKS_OK : status;
-}
-
 static lks_status split_some(void)
 {
     lks_dataset *left = NULL, *right = NULL;
@@ -312,7 +297,7 @@ static lks_status split_some(void)
     lks_status status = lks_dataset_split(lks_range(0, 9, 1), &left, &right, .left_size = 4, .shuffle = LKS_TRUE);
 
     lks_dataset_release(left);
-    return status == LKS_OK ? read_some(right) : status;
+    return status == LKS_OK ? read_some(right, 9) : status;
 }
 
 static void every_allocation_may_fail(void **state)
@@ -321,9 +306,9 @@ static void every_allocation_may_fail(void **state)
     lks_status status;
 
     (void)state;
-    EVERY_ALLOCATION_FAILS(status = read_some(lks_shuffle_indexed(lks_map_indexed(9, &twice))), {});
-    EVERY_ALLOCATION_FAILS(status = read_some(lks_batch(ordered(4, false), 32)), {});
-    EVERY_ALLOCATION_FAILS(status = read_some(lks_rejection_resample(lks_range(0, 50, 1), &rare, 2, half)), {});
+    EVERY_ALLOCATION_FAILS(status = read_some(lks_shuffle_indexed(lks_map_indexed(9, &twice)), 9), {});
+    EVERY_ALLOCATION_FAILS(status = read_some(lks_batch(ordered(4, false), 32), 9), {});
+    EVERY_ALLOCATION_FAILS(status = read_some(lks_rejection_resample(lks_range(0, 50, 1), &rare, 2, half), 9), {});
     EVERY_ALLOCATION_FAILS(status = split_some(), {});
 }
 

@@ -136,5 +136,6 @@ uint64_t lks__recipe_fingerprint(const lks_dataset *ds);
 /* Writes the value to the state, or reads it back from there. */
 void lks__counter(lks_counters *c, int64_t *value);
 void lks__counter_u64(lks_counters *c, uint64_t *value);
+void lks__counter_atomic(lks_counters *c, _Atomic int64_t *value);
 
 #endif

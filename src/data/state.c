@@ -2,6 +2,7 @@
  * counters, CRC-32C over all of it. */
 #include "state.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -26,6 +27,14 @@ void lks__counter_u64(lks_counters *c, uint64_t *value)
 
     lks__counter(c, &v);
     *value = (uint64_t)v;
+}
+
+void lks__counter_atomic(lks_counters *c, _Atomic int64_t *value)
+{
+    int64_t v = atomic_load(value);
+
+    lks__counter(c, &v);
+    if (c->reading) atomic_store(value, v); /* else a count made meanwhile would be lost */
 }
 
 void lks__counters_walk(lks_dataset *ds, lks_counters *c)

@@ -94,11 +94,7 @@ static void describe(const lks_dataset *ds, lks_recipe *r)
 
 static void counters(lks_dataset *ds, lks_counters *c)
 {
-    random_dataset *d = (random_dataset *)ds;
-    int64_t passes = atomic_load(&d->passes);
-
-    lks__counter(c, &passes);
-    atomic_store(&d->passes, passes);
+    lks__counter_atomic(c, &((random_dataset *)ds)->passes);
 }
 
 const lks_stage lks__stage_random = { .name = "random",

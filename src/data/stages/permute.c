@@ -66,11 +66,7 @@ static void describe(const lks_dataset *ds, lks_recipe *r)
 
 static void counters(lks_dataset *ds, lks_counters *c)
 {
-    permute_dataset *d = (permute_dataset *)ds;
-    int64_t passes = atomic_load(&d->passes);
-
-    lks__counter(c, &passes);
-    atomic_store(&d->passes, passes);
+    lks__counter_atomic(c, &((permute_dataset *)ds)->passes);
 }
 
 const lks_stage lks__stage_permute = { .name = "shuffle_indexed",

@@ -141,11 +141,7 @@ static void describe(const lks_dataset *ds, lks_recipe *r)
 
 static void counters(lks_dataset *ds, lks_counters *c)
 {
-    resample_dataset *d = (resample_dataset *)ds;
-    int64_t passes = atomic_load(&d->passes);
-
-    lks__counter(c, &passes);
-    atomic_store(&d->passes, passes);
+    lks__counter_atomic(c, &((resample_dataset *)ds)->passes);
 }
 
 static const char *unsavable(const lks_dataset *ds)
