@@ -22,11 +22,28 @@ typedef enum lks_feature_kind {
     LKS_VAR_LEN_FEATURE = 1,            /* any number, as a sparse tensor: dict of dense_shape, indices, values */
     LKS_RAGGED_FEATURE = 2,             /* any number: a vector; in a batch a ragged tensor */
     LKS_FIXED_LEN_SEQUENCE_FEATURE = 3, /* any number of rows of `shape`; in a batch padded with the default */
+    LKS_SPARSE_FEATURE = 4,             /* values at places that other features hold, as a sparse tensor of `shape` */
 } lks_feature_kind;
+
+/* How the values of a RAGGED feature are cut into rows: by the int64 values of another feature, or evenly. */
+typedef enum lks_partition_kind {
+    LKS_ROW_SPLITS = 1,         /* where each row begins, and the end of the last */
+    LKS_ROW_LENGTHS = 2,        /* values of each row */
+    LKS_ROW_STARTS = 3,         /* where each row begins */
+    LKS_ROW_LIMITS = 4,         /* where each row ends */
+    LKS_VALUE_ROWIDS = 5,       /* the row of each value, rising */
+    LKS_UNIFORM_ROW_LENGTH = 6, /* rows of `length` values: an axis of its own, dense where no other one is inside it */
+} lks_partition_kind;
+
+typedef struct lks_partition {
+    lks_partition_kind kind;
+    const char *key; /* the feature that holds it; not for UNIFORM_ROW_LENGTH */
+    int64_t length;  /* UNIFORM_ROW_LENGTH only, at least 1 */
+} lks_partition;
 
 /* One feature. What is left out is zero: a scalar of fixed length. */
 typedef struct lks_feature {
-    const char *key;
+    const char *key; /* in the dict that comes out, and in the Example if there is no value_key */
     lks_dtype dtype; /* LKS_INT64, LKS_FLOAT32 or LKS_STRING (bytes): the kinds that an Example can hold */
     lks_feature_kind kind;
     lks_shape shape; /* all sizes known; not for VAR_LEN and RAGGED */
@@ -34,7 +51,13 @@ typedef struct lks_feature {
         *default_value; /* shared. FIXED_LEN: of `shape`, for Examples without the feature (NULL: an error there).
                                   FIXED_LEN_SEQUENCE: one value, the padding (NULL: 0 or "") */
     lks_tristate
-        allow_missing; /* feature lists of a SequenceExample only: default false, except for VAR_LEN and RAGGED */
+        allow_missing;     /* feature lists of a SequenceExample only: default false, except for VAR_LEN and RAGGED */
+    const char *value_key; /* which feature of the Example holds the values; NULL: `key` */
+    size_t n_partitions;   /* RAGGED: rows within rows, outermost first; always checked against the values */
+    const lks_partition *partitions; /* copied */
+    size_t n_index_keys;             /* SPARSE: one for each axis of `shape` */
+    const char *const *index_keys;   /* features with as many int64 indices as there are values; copied */
+    lks_tristate already_sorted;     /* SPARSE: default false, the entries are sorted by their indices */
 } lks_feature;
 
 /* A list of features compiled for reading; counted, immutable. */
@@ -58,7 +81,10 @@ LKS_API void lks_features_release(lks_features *features);         /* NULL is fi
 LKS_API const lks_map_fn *lks_parse_example(lks_features *features);
 
 /* The same for SequenceExamples: string scalar -> (dict of the context, dict of the feature lists). Of the feature lists,
- * FIXED_LEN_SEQUENCE gives [steps] + shape, VAR_LEN a sparse matrix, RAGGED a row for each step. Either may be NULL: none. */
+ * FIXED_LEN_SEQUENCE gives [steps] + shape, VAR_LEN a sparse matrix, RAGGED a row for each step. Either may be NULL: none.
+ * String vector (batch before map) -> (dict of the context, dict of the lists, dict of lengths): FIXED_LEN_SEQUENCE lists give
+ * [batch, most steps] + shape, zeros (or "") behind their end, and int64 [batch] lengths in steps; VAR_LEN lists a sparse
+ * [batch, steps, values], RAGGED ones rows of rows. Partitions of a RAGGED list are lists themselves, step by step. */
 LKS_API const lks_map_fn *lks_parse_sequence_example(lks_features *context, lks_features *sequence);
 
 /* ---- building Examples ---- */

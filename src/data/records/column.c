@@ -4,14 +4,30 @@
 #include "example.h"
 #include "tensor/tensor.h"
 
-lks_status lks__column_values(const lks_column *c, lks_wire at, lks_values *v)
+lks_status lks__feature_no_memory(void)
+{
+    return lks__error_code() == LKS_OK ? lks__fail(LKS_E_NOMEM, "no memory for a feature") : lks__error_code();
+}
+
+lks_status lks__wanted_values(const lks_wanted *w, lks_wire at, lks_values *v)
 {
     *v = (lks_values){ 0 };
     if (at.p == NULL) return LKS_OK;
-    if (!lks__values_begin(v, at)) return lks__fail(LKS_E_FORMAT, "feature '%s' is malformed", c->f.key);
-    if (v->kind == LKS_LIST_NONE || v->kind == c->list) return LKS_OK;
+    if (!lks__values_begin(v, at)) return lks__fail(LKS_E_FORMAT, "feature '%s' is malformed", w->key);
+    if (v->kind == LKS_LIST_NONE || v->kind == w->list) return LKS_OK;
     return lks__fail(LKS_E_ARG, "feature '%s' holds %s values, wanted are %s ones: compare the dtype with the writer's",
-                     c->f.key, lks__list_name(v->kind), lks__list_name(c->list));
+                     w->key, lks__list_name(v->kind), lks__list_name(w->list));
+}
+
+lks_status lks__column_values(const lks_features *f, const lks_column *c, const lks_found *found, lks_values *v)
+{
+    LKS_TRY(lks__wanted_values(&f->wanted[c->at], found->at[c->at], &v[0]));
+    for (size_t i = 0; i < c->n_levels; i++) {
+        v[1 + i] = (lks_values){ 0 };
+        if (c->level[i].kind != LKS_UNIFORM_ROW_LENGTH)
+            LKS_TRY(lks__wanted_values(&f->wanted[c->level[i].at], found->at[c->level[i].at], &v[1 + i]));
+    }
+    return LKS_OK;
 }
 
 static lks_status wrong_count(const lks_column *c, int64_t n)
@@ -24,12 +40,12 @@ static lks_status wrong_count(const lks_column *c, int64_t n)
                             : "; for numbers that vary use a ragged feature");
 }
 
-lks_status lks__column_fixed(const lks_column *c, lks_wire at, lks_tensor *t, int64_t first)
+lks_status lks__column_fixed(const lks_features *f, const lks_column *c, lks_wire at, lks_tensor *t, int64_t first)
 {
     lks_values v;
     lks_status status;
 
-    LKS_TRY(lks__column_values(c, at, &v));
+    LKS_TRY(lks__wanted_values(&f->wanted[c->at], at, &v));
     if (v.kind == LKS_LIST_NONE) {
         if (c->f.default_value != NULL) return lks__copy_elements(t, first, c->f.default_value, 0, c->size);
         return lks__fail(LKS_E_ARG, "feature '%s' (%s) is required but the record does not have it%s", c->f.key,

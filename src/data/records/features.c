@@ -1,28 +1,9 @@
-/* features.c - the compiled list of features: columns sorted by key, a hash table from keys to columns, the output's spec. */
+/* features.c - the compiled list of features: columns sorted by key, and the output's spec. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "example.h"
 #include "tensor/tensor.h"
-
-static uint32_t hash(const unsigned char *key, size_t n)
-{
-    uint32_t h = 2166136261u ^ (uint32_t)n;
-
-    for (size_t i = 0; i < n; i++) h = (h ^ key[i]) * 16777619u;
-    return h ^ h >> 15;
-}
-
-int lks__features_find(const lks_features *f, const unsigned char *key, size_t n)
-{
-    size_t at = hash(key, n) & (f->slots - 1);
-
-    for (; f->slot[at] != 0; at = (at + 1) & (f->slots - 1)) {
-        const lks_column *c = &f->column[f->slot[at] - 1];
-        if (c->key_size == n && (n == 0 || memcmp(c->f.key, key, n) == 0)) return f->slot[at] - 1;
-    }
-    return -1;
-}
 
 lks_features *lks_features_retain(lks_features *features)
 {
@@ -38,7 +19,7 @@ void lks_features_release(lks_features *f)
         lks_tensor_release(f->column[i].f.default_value);
     }
     lks__free(f->column);
-    lks__free(f->slot);
+    lks__wanted_free(f);
     lks__free(f);
 }
 
@@ -67,64 +48,131 @@ static lks_status check_default(const lks_feature *f)
     return LKS_OK;
 }
 
+static lks_status check_partitions(const lks_feature *f)
+{
+    if (f->n_partitions > 0 && f->kind != LKS_RAGGED_FEATURE)
+        return lks__fail(LKS_E_ARG, "only a ragged feature has partitions");
+    if (f->n_partitions > LKS_MAX_RANK - 3)
+        return lks__fail(LKS_E_ARG, "it has %zu partitions, %d are possible", f->n_partitions, LKS_MAX_RANK - 3);
+    for (size_t i = 0; i < f->n_partitions; i++) {
+        const lks_partition *p = &f->partitions[i];
+        if (p->kind < LKS_ROW_SPLITS || p->kind > LKS_UNIFORM_ROW_LENGTH)
+            return lks__fail(LKS_E_ARG, "the kind %d of partition %zu does not exist", (int)p->kind, i);
+        if (p->kind == LKS_UNIFORM_ROW_LENGTH ? p->key != NULL : p->key == NULL)
+            return lks__fail(LKS_E_ARG, "partition %zu %s", i,
+                             p->key == NULL ? "has no key" : "has a uniform row length and takes no key");
+        if (p->kind == LKS_UNIFORM_ROW_LENGTH && (p->length < 1 || p->length > INT32_MAX))
+            return lks__fail(LKS_E_ARG, "the uniform row length %lld of partition %zu must be 1 or more",
+                             (long long)p->length, i);
+    }
+    return LKS_OK;
+}
+
+static lks_status check_indices(const lks_feature *f)
+{
+    if (f->kind != LKS_SPARSE_FEATURE)
+        return f->n_index_keys == 0 ? LKS_OK : lks__fail(LKS_E_ARG, "only a sparse feature has index keys");
+    if (f->n_index_keys < 1 || (int64_t)f->n_index_keys != f->shape.rank || f->n_index_keys > LKS_MAX_RANK - 1)
+        return lks__fail(LKS_E_ARG, "a sparse feature has one index key for each axis of its shape, found %zu for %lld",
+                         f->n_index_keys, (long long)f->shape.rank);
+    for (size_t i = 0; i < f->n_index_keys; i++)
+        if (f->index_keys[i] == NULL) return lks__fail(LKS_E_ARG, "its index key %zu is NULL", i);
+    if (f->default_value != NULL) return lks__fail(LKS_E_ARG, "a sparse feature has no default");
+    return LKS_OK;
+}
+
+/* The shape of a sparse feature bounds indices, it is no memory: 0, or -1 if a size is unknown. */
+static int64_t sizes_known(const lks_shape *shape)
+{
+    int64_t known = shape->rank < 0 ? -1 : 0;
+
+    for (int64_t k = 0; k < shape->rank; k++)
+        if (shape->dim[k] < 0) known = -1;
+    return known;
+}
+
 static lks_status check_feature(const lks_feature *f)
 {
+    int64_t size = f->kind == LKS_SPARSE_FEATURE ? sizes_known(&f->shape) : lks_shape_size(&f->shape);
     char text[LKS_SHAPE_TEXT];
 
     if (f->dtype != LKS_INT64 && f->dtype != LKS_FLOAT32 && f->dtype != LKS_STRING)
         return lks__fail(LKS_E_ARG, "its dtype must be int64, float32 or string (what an Example can hold), found %s",
                          lks_dtype_name(f->dtype));
-    if ((unsigned)f->kind > LKS_FIXED_LEN_SEQUENCE_FEATURE)
-        return lks__fail(LKS_E_ARG, "its kind %d does not exist", (int)f->kind);
-    if (lks_shape_size(&f->shape) < 0 || lks_shape_size(&f->shape) > INT32_MAX ||
-        (f->kind == LKS_FIXED_LEN_SEQUENCE_FEATURE && f->shape.rank > LKS_MAX_RANK - 2))
+    if ((unsigned)f->kind > LKS_SPARSE_FEATURE) return lks__fail(LKS_E_ARG, "its kind %d does not exist", (int)f->kind);
+    if (size < 0 || size > INT32_MAX || (f->kind == LKS_FIXED_LEN_SEQUENCE_FEATURE && f->shape.rank > LKS_MAX_RANK - 2))
         return lks__fail(LKS_E_ARG,
                          "its shape must have known sizes%s, found %s (use a ragged or fixed-length sequence feature "
                          "for lengths that vary)",
-                         lks_shape_size(&f->shape) > INT32_MAX ? " of at most 2^31 values" : "",
-                         lks__shape_text(&f->shape, text));
+                         size > INT32_MAX ? " of at most 2^31 values" : "", lks__shape_text(&f->shape, text));
+    LKS_TRY(check_partitions(f));
+    LKS_TRY(check_indices(f));
     return check_default(f);
 }
 
-static lks_status fill_column(lks_column *c, const lks_feature *f)
+/* What the column looks for in a record. */
+static lks_status want(lks_features *out, lks_column *c, const lks_feature *f)
 {
-    LKS_TRY(check_feature(f));
+    LKS_TRY(lks__wanted_add(out, f->value_key != NULL ? f->value_key : f->key, c->list, &c->at));
+    for (size_t i = 0; i < f->n_index_keys; i++) {
+        LKS_TRY(lks__wanted_add(out, f->index_keys[i], LKS_LIST_INT64, &c->level[i].at));
+        c->n_levels++;
+    }
+    for (size_t i = 0; i < f->n_partitions; i++) {
+        lks_level *l = &c->level[i];
+        l->kind = f->partitions[i].kind;
+        l->length = f->partitions[i].length;
+        if (l->kind != LKS_UNIFORM_ROW_LENGTH)
+            LKS_TRY(lks__wanted_add(out, f->partitions[i].key, LKS_LIST_INT64, &l->at));
+        c->n_levels++;
+        if (l->kind != LKS_UNIFORM_ROW_LENGTH) c->n_ragged = c->n_levels;
+    }
+    return LKS_OK;
+}
+
+static lks_status fill_column(lks_features *out, lks_column *c, const lks_feature *f)
+{
     c->f = *f;
+    c->f.value_key = NULL;
+    c->f.partitions = NULL;
+    c->f.index_keys = NULL;
     c->f.key = lks__strdup(f->key);
     c->f.default_value = lks_tensor_retain(f->default_value);
     if (c->f.key == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a list of features");
-    c->key_size = strlen(f->key);
     c->size = lks_shape_size(&f->shape);
     c->list = f->dtype == LKS_INT64 ? LKS_LIST_INT64 : f->dtype == LKS_FLOAT32 ? LKS_LIST_FLOAT : LKS_LIST_BYTES;
-    return LKS_OK;
+    return want(out, c, f);
 }
 
 /* Keeps column[0..n) sorted bytewise by key while one more goes in. */
 static lks_status insert(lks_features *out, const lks_feature *f)
 {
     size_t at = out->n;
-    lks_column c = { 0 };
     lks_status status;
 
     if (f->key == NULL) return lks__fail(LKS_E_ARG, "feature %zu has no key", out->n);
     while (at > 0 && strcmp(out->column[at - 1].f.key, f->key) > 0) at--;
     if (at > 0 && strcmp(out->column[at - 1].f.key, f->key) == 0)
         return lks__fail(LKS_E_ARG, "feature '%s' is listed twice", f->key);
-    status = fill_column(&c, f);
-    memmove(out->column + at + 1, out->column + at, (out->n - at) * sizeof c);
-    out->column[at] = c;
-    out->n++;
+    status = check_feature(f);
+    if (status == LKS_OK) {
+        lks_column *c = &out->column[at];
+        memmove(c + 1, c, (out->n - at) * sizeof *c);
+        *c = (lks_column){ 0 };
+        out->n++;
+        status = fill_column(out, c, f);
+    }
     return status == LKS_OK ? status : lks__context(status, "feature '%s'", f->key);
 }
 
 static void number_leaves(lks_features *f)
 {
     for (size_t i = 0; i < f->n; i++) {
-        size_t at = hash((const unsigned char *)f->column[i].f.key, f->column[i].key_size) & (f->slots - 1);
-        while (f->slot[at] != 0) at = (at + 1) & (f->slots - 1);
-        f->slot[at] = (uint16_t)(i + 1);
-        f->column[i].leaf = f->n_leaves;
-        f->n_leaves += f->column[i].f.kind == LKS_VAR_LEN_FEATURE ? 3 : 1;
+        lks_column *c = &f->column[i];
+        c->leaf = f->n_leaves;
+        f->n_leaves += c->f.kind == LKS_VAR_LEN_FEATURE || c->f.kind == LKS_SPARSE_FEATURE ? 3 : 1;
+        c->late = f->n_late;
+        if (lks__column_late(c)) f->n_late += 1 + c->n_levels;
     }
 }
 
@@ -138,27 +186,24 @@ lks_features *lks_features_create(size_t n, size_t feature_size, const lks_featu
         return NULL;
     }
     f = lks__calloc(1, sizeof *f);
-    if (f == NULL) goto no_memory;
+    if (f != NULL) f->column = lks__calloc(n, sizeof *f->column);
+    if (f == NULL || f->column == NULL) {
+        lks__free(f);
+        lks__fail(LKS_E_NOMEM, "no memory for a list of features");
+        return NULL;
+    }
     atomic_init(&f->references, 1);
-    for (f->slots = 4; f->slots < 3 * n;) f->slots *= 2;
-    f->column = lks__calloc(n, sizeof *f->column);
-    f->slot = lks__calloc(f->slots, sizeof *f->slot);
-    if (f->column == NULL || f->slot == NULL) goto no_memory;
     for (size_t i = 0; i < n && status == LKS_OK; i++) {
         lks_feature one = { 0 };
         memcpy(&one, (const char *)features + i * feature_size, feature_size < sizeof one ? feature_size : sizeof one);
         status = insert(f, &one);
     }
+    if (status == LKS_OK) status = lks__wanted_sort(f);
     if (status == LKS_OK) {
         number_leaves(f);
         return f;
     }
     lks_features_release(f);
-    return NULL;
-
-no_memory:
-    lks_features_release(f);
-    lks__fail(LKS_E_NOMEM, "no memory for a list of features");
     return NULL;
 }
 
@@ -173,17 +218,29 @@ static lks_spec *sparse_spec(lks_dtype dtype, int64_t rank)
     return lks_spec_dict(3, names, part);
 }
 
-static lks_spec *column_spec(const lks_column *c, bool batch, int64_t rows)
+/* outer + rows of each ragged partition + values + the uniform axes */
+static lks_spec *ragged_spec(const lks_column *c, int64_t n_outer, const int64_t *outer)
 {
-    lks_shape shape = { 0 };
+    lks_shape shape = { .rank = n_outer };
+    int64_t ragged_rank = n_outer + (int64_t)c->n_ragged;
+
+    for (int64_t k = 0; k < n_outer; k++) shape.dim[k] = outer[k];
+    for (size_t k = 0; k <= c->n_ragged; k++) shape.dim[shape.rank++] = -1;
+    for (size_t k = c->n_ragged; k < c->n_levels; k++) shape.dim[shape.rank++] = c->level[k].length;
+    return ragged_rank > 0 ? lks_spec_ragged(c->f.dtype, shape, ragged_rank) : lks_spec_tensor(c->f.dtype, shape);
+}
+
+lks_spec *lks__column_spec(const lks_column *c, int64_t n_outer, const int64_t *outer)
+{
+    lks_shape shape = { .rank = n_outer };
 
     switch (c->f.kind) {
-    case LKS_VAR_LEN_FEATURE: return sparse_spec(c->f.dtype, batch ? 2 : 1);
-    case LKS_RAGGED_FEATURE:
-        return batch ? lks_spec_ragged(c->f.dtype, lks_shape(rows, -1), 1) : lks_spec_tensor(c->f.dtype, lks_shape(-1));
+    case LKS_VAR_LEN_FEATURE: return sparse_spec(c->f.dtype, n_outer + 1);
+    case LKS_SPARSE_FEATURE: return sparse_spec(c->f.dtype, n_outer + c->f.shape.rank);
+    case LKS_RAGGED_FEATURE: return ragged_spec(c, n_outer, outer);
     default: break;
     }
-    if (batch) shape.dim[shape.rank++] = rows;
+    for (int64_t k = 0; k < n_outer; k++) shape.dim[k] = outer[k];
     if (c->f.kind == LKS_FIXED_LEN_SEQUENCE_FEATURE) shape.dim[shape.rank++] = -1;
     if (shape.rank + c->f.shape.rank > LKS_MAX_RANK) {
         lks__fail(LKS_E_SHAPE, "feature '%s' has too many axes for a batch", c->f.key);
@@ -201,7 +258,7 @@ lks_spec *lks__features_spec(const lks_features *f, bool batch, int64_t rows)
     if (name != NULL && part != NULL) {
         for (size_t i = 0; i < f->n; i++) {
             name[i] = f->column[i].f.key;
-            part[i] = column_spec(&f->column[i], batch, rows);
+            part[i] = lks__column_spec(&f->column[i], batch ? 1 : 0, &rows);
         }
         spec = lks_spec_dict(f->n, name, part);
     } else {

@@ -30,16 +30,16 @@ static bool read_entry(lks_wire entry, lks_wire *key, lks_wire *value)
     return true;
 }
 
-/* Writers tend to keep keys sorted: the column behind the last one found is tried first. */
+/* Writers tend to keep keys sorted: the feature behind the last one found is tried first. */
 static int find(const lks_features *f, const lks_wire *key, int last)
 {
     size_t n = (size_t)(key->end - key->p);
 
-    if ((size_t)(last + 1) < f->n) {
-        const lks_column *c = &f->column[last + 1];
-        if (c->key_size == n && memcmp(c->f.key, key->p, n) == 0) return last + 1;
+    if ((size_t)(last + 1) < f->n_wanted) {
+        const lks_wanted *w = &f->wanted[last + 1];
+        if (w->size == n && memcmp(w->key, key->p, n) == 0) return last + 1;
     }
-    return lks__features_find(f, key->p, n);
+    return lks__wanted_find(f, key->p, n);
 }
 
 static void warn_once(lks_features *f, const char *key)
@@ -57,7 +57,7 @@ lks_status lks__features_scan(lks_features *f, lks_wire body, const unsigned cha
 
     while (body.p < body.end) {
         const unsigned char *here = body.p;
-        int c;
+        int at;
         if (!lks__wire_tag(&body, &number, &type)) return malformed("list of features", here, start);
         if (number != 1 || type != LKS_WIRE_SPAN) {
             if (!lks__wire_skip(&body, number, type)) return malformed("list of features", here, start);
@@ -65,11 +65,11 @@ lks_status lks__features_scan(lks_features *f, lks_wire body, const unsigned cha
         }
         if (!lks__wire_span(&body, &entry)) return malformed("list of features", here, start);
         if (!read_entry(entry, &key, &value)) return malformed("entry of a feature", here, start);
-        c = find(f, &key, last);
-        if (c < 0) continue;
-        last = c;
-        if (found->at[c].p != NULL) warn_once(f, f->column[c].f.key);
-        found->at[c] = value;
+        at = find(f, &key, last);
+        if (at < 0) continue;
+        last = at;
+        if (found->at[at].p != NULL) warn_once(f, f->wanted[at].key);
+        found->at[at] = value;
     }
     return LKS_OK;
 }
@@ -82,7 +82,7 @@ lks_status lks__example_scan(lks_features *f, const lks_bytes *record, lks_found
     uint32_t number;
     unsigned type;
 
-    memset(found->at, 0, f->n * sizeof *found->at);
+    memset(found->at, 0, f->n_wanted * sizeof *found->at);
     while (w.p < w.end) {
         const unsigned char *here = w.p;
         if (!lks__wire_tag(&w, &number, &type)) return malformed("message", here, start);
