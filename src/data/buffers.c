@@ -1,5 +1,8 @@
 /* buffers.c - the free lists behind a stage's elements. A list never grows in a release: its room is made when the thing that
- * will come home is created. */
+ * will come home is created.
+ *
+ * Shells are the common case: they come home without a lock (pushed on `returned`, which whoever needs one takes whole), and
+ * their tensors rest in them. The lock is for tensors that others held on to, and for what is new. */
 #include <pthread.h>
 #include <string.h>
 
@@ -27,14 +30,22 @@ struct lks_buffers {
     pthread_mutex_t lock;
     lks_spec *spec;
     size_t n_leaves;
-    int64_t out; /* things that will come home, and one for the owner */
+    _Atomic int64_t out; /* things that will come home, and one for the owner: who brings the last frees the pool */
     size_t spare;
-    bool closed;
+    atomic_bool closed;
     unsigned forks; /* a forked child must not wait for a lock that nobody will open */
     pool_name *names;
-    free_list elements;
+    _Atomic(lks_element *) returned;
+    lks_element *shells; /* under the lock */
+    size_t shells_made;
     free_list lists[]; /* [2 i] tensors and [2 i + 1] views of component i */
 };
+
+/* Where tensor (k = 2 i) or view (2 i + 1) of component i rests between two uses of the shell. */
+static lks_tensor **rest_of(lks_element *e, size_t k)
+{
+    return &e->value[e->home->n_leaves + k].tensor;
+}
 
 lks_buffers *lks__buffers_create(const lks_spec *spec, int64_t held)
 {
@@ -49,10 +60,9 @@ lks_buffers *lks__buffers_create(const lks_spec *spec, int64_t held)
     }
     b->spec = lks_spec_retain(spec);
     b->n_leaves = n;
-    b->out = 1;
+    atomic_init(&b->out, 1);
     b->spare = (size_t)(held < 0 ? 0 : held > MAX_SPARE ? MAX_SPARE : held);
     b->forks = lks__fork_count();
-    b->elements.owner = b;
     for (size_t i = 0; i < 2 * n; i++) b->lists[i].owner = b;
     return b;
 }
@@ -69,10 +79,27 @@ static void free_tensor(lks_tensor *t)
     lks__tensor_destroy(t);
 }
 
+static lks_tensor *make_tensor(free_list *list, size_t bytes);
+
+static void free_shell(lks_element *e)
+{
+    for (size_t k = 0; k < 2 * e->home->n_leaves; k++)
+        if (*rest_of(e, k) != NULL) free_tensor(*rest_of(e, k));
+    lks__free(e);
+}
+
+static void free_shells(lks_element *e)
+{
+    for (lks_element *next; e != NULL; e = next) {
+        next = e->next;
+        free_shell(e);
+    }
+}
+
 static void destroy(lks_buffers *b)
 {
-    for (size_t k = 0; k < b->elements.n; k++) lks__free(b->elements.item[k]);
-    lks__free(b->elements.item);
+    free_shells(b->shells);
+    free_shells(atomic_load(&b->returned));
     for (size_t i = 0; i < 2 * b->n_leaves; i++) {
         for (size_t k = 0; k < b->lists[i].n; k++) free_tensor(b->lists[i].item[k]);
         lks__free(b->lists[i].item);
@@ -91,31 +118,17 @@ static bool forked(const lks_buffers *b)
     return b->forks != lks__fork_count();
 }
 
-void lks__buffers_release(lks_buffers *b)
+/* `n` things are home: the caller touches b no more. */
+static void came_home(lks_buffers *b, int64_t n)
 {
-    bool last;
-
-    if (b == NULL || forked(b)) return; /* a child leaves the parent's pool alone */
-    pthread_mutex_lock(&b->lock);
-    b->closed = true;
-    last = --b->out == 0;
-    pthread_mutex_unlock(&b->lock);
-    if (last) destroy(b);
+    if (atomic_fetch_sub(&b->out, n) == n) destroy(b);
 }
 
-/* Puts a thing back; false if it is to be freed instead because the owner is gone or `unwanted`. */
-static bool come_home(lks_buffers *b, free_list *list, void *item, bool unwanted)
+void lks__buffers_release(lks_buffers *b)
 {
-    bool kept, last;
-
-    pthread_mutex_lock(&b->lock);
-    kept = !b->closed && !unwanted;
-    if (unwanted && !b->closed) list->made--;
-    if (kept) list->item[list->n++] = item;
-    last = --b->out == 0;
-    pthread_mutex_unlock(&b->lock);
-    if (last) destroy(b);
-    return kept;
+    if (b == NULL || forked(b)) return; /* a child leaves the parent's pool alone */
+    atomic_store(&b->closed, true);
+    came_home(b, 1);
 }
 
 /* Takes a free thing or makes room for one more and returns NULL. `*status` tells the two NULLs apart. */
@@ -130,33 +143,41 @@ static void *take(lks_buffers *b, free_list *list, lks_status *status)
         *status = lks__grow(&list->item, &list->capacity, list->made + 1, sizeof *list->item);
         if (*status == LKS_OK) list->made++;
     }
-    if (*status == LKS_OK) b->out++;
     pthread_mutex_unlock(&b->lock);
+    if (*status == LKS_OK) atomic_fetch_add(&b->out, 1);
     return item;
 }
 
-/* A thing that was to be made could not be. */
+/* A thing that was to be made could not be, or was freed. The owner or a thing of its own keeps the pool alive. */
 static void take_back(lks_buffers *b, free_list *list)
 {
     pthread_mutex_lock(&b->lock);
     list->made--;
-    b->out--;
     pthread_mutex_unlock(&b->lock);
+    atomic_fetch_sub(&b->out, 1);
 }
 
-/* With the first thing of a list come as many more as the stages above may hold: their number at any moment depends on
- * timing, and a warm pipeline must not allocate. Failing here costs nothing yet. */
-static void add_spare(lks_buffers *b, free_list *list, void *(*make)(free_list *list, size_t bytes), size_t bytes)
+/* How many more come with the first thing of a kind: as many as the stages above may hold, since their number at any moment depends on
+ * timing, and a warm pipeline must not allocate. */
+static size_t spare_of(const lks_buffers *b, size_t bytes)
 {
     enum { MAX_BYTES = 1 << 26 };
     size_t most = (size_t)(lks__ledger_budget() / 8) < MAX_BYTES ? (size_t)(lks__ledger_budget() / 8) : MAX_BYTES;
-    size_t n = bytes > 0 && b->spare > most / bytes ? most / bytes : b->spare;
+
+    if (lks__ledger_tight()) return 0;
+    return bytes > 0 && b->spare > most / bytes ? most / bytes : b->spare;
+}
+
+/* Failing here costs nothing yet. */
+static void add_spare(lks_buffers *b, free_list *list, size_t bytes)
+{
+    size_t n = spare_of(b, bytes);
     void *item;
 
     pthread_mutex_lock(&b->lock);
-    if (list->made > 1 || lks__ledger_tight()) n = 0;
+    if (list->made > 1) n = 0;
     if (n > 0 && lks__grow(&list->item, &list->capacity, list->made + n, sizeof *list->item) != LKS_OK) n = 0;
-    for (; n > 0 && (item = make(list, bytes)) != NULL; n--) {
+    for (; n > 0 && (item = make_tensor(list, bytes)) != NULL; n--) {
         list->item[list->n++] = item;
         list->made++;
     }
@@ -179,109 +200,79 @@ const char *lks__buffers_name(lks_buffers *b, const char *name)
     return n == NULL ? NULL : n->text;
 }
 
-static void *make_shell(free_list *list, size_t bytes)
-{
-    lks_element *e = lks__calloc(1, bytes);
+/* ---- shells ---- */
 
-    if (e != NULL) e->home = list->owner;
+static lks_element *make_shell(lks_buffers *b)
+{
+    lks_element *e = lks__calloc(1, sizeof *e + 3 * b->n_leaves * sizeof *e->value);
+
+    if (e != NULL) e->home = b;
+    return e;
+}
+
+/* Under the lock: what came home last goes out first, since its memory is in the caches. NULL: one is to be made. */
+static lks_element *pop_shell(lks_buffers *b)
+{
+    lks_element *e = atomic_load(&b->returned) == NULL ? NULL : atomic_exchange(&b->returned, NULL), *last = e;
+
+    if (e != NULL) {
+        while (last->next != NULL) last = last->next;
+        last->next = b->shells;
+        b->shells = e;
+    }
+    e = b->shells;
+    if (e != NULL) b->shells = e->next;
+    else b->shells_made++;
+    return e;
+}
+
+static lks_element *first_shell(lks_buffers *b)
+{
+    lks_element *e = make_shell(b), *more;
+    size_t n;
+
+    if (e == NULL) lks__fail(LKS_E_NOMEM, "no memory for an element");
+    pthread_mutex_lock(&b->lock);
+    if (e == NULL) b->shells_made--;
+    n = e == NULL || b->shells_made > 1 ? 0 : spare_of(b, sizeof *e);
+    for (; n > 0 && (more = make_shell(b)) != NULL; n--) {
+        more->next = b->shells;
+        b->shells = more;
+        b->shells_made++;
+    }
+    pthread_mutex_unlock(&b->lock);
     return e;
 }
 
 lks_element *lks__buffers_element(lks_buffers *b)
 {
-    size_t bytes = sizeof(lks_element) + b->n_leaves * sizeof(lks_value);
-    lks_status status;
-    lks_element *e = take(b, &b->elements, &status);
+    lks_element *e;
 
-    if (status != LKS_OK) return NULL;
-    if (e == NULL) {
-        e = make_shell(&b->elements, bytes);
-        if (e == NULL) {
-            take_back(b, &b->elements);
-            lks__fail(LKS_E_NOMEM, "no memory for an element");
-            return NULL;
-        }
-        add_spare(b, &b->elements, make_shell, bytes);
-    }
+    pthread_mutex_lock(&b->lock);
+    e = pop_shell(b);
+    pthread_mutex_unlock(&b->lock);
+    if (e == NULL && (e = first_shell(b)) == NULL) return NULL;
+    atomic_fetch_add(&b->out, 1 + e->resting);
+    e->resting = 0;
     atomic_store(&e->references, 1);
     e->origin = (lks_origin){ .file = NULL };
     return e;
 }
 
-static void tensor_home(void *owner, lks_tensor *tensor)
+/* The tensor of component i or its view: rests if nobody else holds it and memory is not short. */
+static void let_go(lks_element *e, size_t i)
 {
-    free_list *list = owner;
-    bool large = lks__tensor_capacity(tensor) >= LARGE;
+    lks_tensor *t = e->value[i].tensor;
+    bool unwanted;
 
-    if (forked(list->owner)) lks__tensor_destroy(tensor);
-    else if (!come_home(list->owner, list, tensor, large && lks__ledger_tight())) free_tensor(tensor);
-}
-
-static void *make_tensor(free_list *list, size_t bytes)
-{
-    lks_tensor *t = lks__tensor_create_homed(bytes, tensor_home, list);
-
-    if (t != NULL) lks__ledger_add((int64_t)lks__tensor_capacity(t));
-    return t;
-}
-
-lks_tensor *lks__buffers_tensor(lks_buffers *b, size_t i, lks_dtype dtype, const lks_shape *shape)
-{
-    free_list *list = &b->lists[2 * i];
-    lks_status status;
-    lks_tensor *t;
-    size_t bytes;
-
-    if (lks__shape_check(shape) != LKS_OK) return NULL;
-    if (!lks__mul_size((size_t)lks_shape_size(shape), lks_dtype_size(dtype), &bytes)) {
-        lks__fail(LKS_E_LIMIT, "a tensor's size in bytes overflows");
-        return NULL;
-    }
-    t = take(b, list, &status);
-    if (status != LKS_OK) return NULL;
-    if (t != NULL && lks__tensor_capacity(t) < bytes) {
-        free_tensor(t); /* too small: a larger one takes its place */
-        t = NULL;
-    }
-    if (t == NULL) {
-        t = make_tensor(list, bytes > 0 ? bytes : 1);
-        if (t == NULL) {
-            take_back(b, list);
-            return NULL;
+    if (t == NULL) return;
+    unwanted = lks__tensor_capacity(t) >= LARGE && lks__ledger_tight();
+    for (size_t k = 2 * i; k < 2 * i + 2 && !unwanted; k++)
+        if (*rest_of(e, k) == NULL && lks__tensor_rest(t, &e->home->lists[k])) {
+            *rest_of(e, k) = t;
+            return;
         }
-        add_spare(b, list, make_tensor, bytes > 0 ? bytes : 1);
-    }
-    lks__tensor_revive(t, dtype, shape);
-    return t;
-}
-
-lks_tensor *lks__buffers_view(lks_buffers *b, size_t i, lks_tensor *base, const lks_shape *shape, size_t offset)
-{
-    free_list *list = &b->lists[2 * i + 1];
-    lks_status status;
-    lks_tensor *t = take(b, list, &status);
-
-    if (status != LKS_OK) return NULL;
-    if (t == NULL) {
-        t = make_tensor(list, 0);
-        if (t == NULL) {
-            take_back(b, list);
-            return NULL;
-        }
-        add_spare(b, list, make_tensor, 0);
-    }
-    lks__tensor_revive_view(t, base, shape, offset);
-    return t;
-}
-
-lks_tensor *lks__buffers_row(lks_buffers *b, size_t i, lks_tensor *base, int64_t row)
-{
-    lks_shape shape = lks_tensor_shape(base), rest = { .rank = shape.rank - 1 };
-    size_t bytes;
-
-    for (int64_t k = 0; k < rest.rank; k++) rest.dim[k] = shape.dim[k + 1];
-    bytes = (size_t)lks_shape_size(&rest) * lks_dtype_size(lks_tensor_dtype(base));
-    return lks__buffers_view(b, i, base, &rest, (size_t)row * bytes);
+    lks_tensor_release(t);
 }
 
 static void clear(lks_element *e)
@@ -292,10 +283,111 @@ static void clear(lks_element *e)
         switch (lks_spec_kind_of(lks_spec_leaf(spec, i))) {
         case LKS_SPEC_DATASET: lks_dataset_release(e->value[i].dataset); break;
         case LKS_SPEC_RAGGED: lks_ragged_release(e->value[i].ragged); break;
-        default: lks_tensor_release(e->value[i].tensor); break;
+        default: let_go(e, i); break;
         }
         e->value[i] = (lks_value){ NULL };
     }
+    for (size_t k = 0; k < 2 * e->home->n_leaves; k++) e->resting += *rest_of(e, k) != NULL;
+}
+
+void lks_element_release(lks_element *e)
+{
+    lks_buffers *b;
+    int64_t home;
+
+    if (e == NULL || atomic_fetch_sub(&e->references, 1) != 1) return;
+    b = e->home;
+    clear(e);
+    home = 1 + e->resting;
+    if (forked(b) || atomic_load(&b->closed)) {
+        free_shell(e);
+    } else {
+        e->next = atomic_load(&b->returned);
+        while (!atomic_compare_exchange_weak(&b->returned, &e->next, e)) continue;
+    }
+    if (!forked(b)) came_home(b, home);
+}
+
+/* ---- tensors ---- */
+
+/* Puts a tensor back or frees it, because the owner is gone or memory is short. */
+static void tensor_home(void *owner, lks_tensor *tensor)
+{
+    free_list *list = owner;
+    lks_buffers *b = list->owner;
+    bool unwanted = lks__tensor_capacity(tensor) >= LARGE && lks__ledger_tight(), kept;
+
+    if (forked(b)) {
+        lks__tensor_destroy(tensor);
+        return;
+    }
+    pthread_mutex_lock(&b->lock);
+    kept = !b->closed && !unwanted;
+    if (kept) list->item[list->n++] = tensor;
+    else list->made--;
+    pthread_mutex_unlock(&b->lock);
+    if (!kept) free_tensor(tensor);
+    came_home(b, 1);
+}
+
+static lks_tensor *make_tensor(free_list *list, size_t bytes)
+{
+    lks_tensor *t = lks__tensor_create_homed(bytes, tensor_home, list);
+
+    if (t != NULL) lks__ledger_add((int64_t)lks__tensor_capacity(t));
+    return t;
+}
+
+/* One with a capacity of at least `bytes` (0: for a view) from its rest, from the list, or a new one. */
+static lks_tensor *tensor_of(lks_element *e, size_t k, size_t bytes)
+{
+    lks_buffers *b = e->home;
+    free_list *list = &b->lists[k];
+    lks_tensor *t = *rest_of(e, k);
+    lks_status status = LKS_OK;
+
+    *rest_of(e, k) = NULL;
+    if (t == NULL) t = take(b, list, &status);
+    if (status != LKS_OK) return NULL;
+    if (t != NULL && lks__tensor_capacity(t) >= bytes) return t;
+    if (t != NULL) free_tensor(t); /* too small: a larger one takes its place */
+    t = make_tensor(list, bytes);
+    if (t == NULL) take_back(b, list);
+    else add_spare(b, list, bytes);
+    return t;
+}
+
+lks_tensor *lks__element_room(lks_element *e, size_t i, lks_dtype dtype, const lks_shape *shape)
+{
+    lks_tensor *t;
+    size_t bytes;
+
+    if (lks__shape_check(shape) != LKS_OK) return NULL;
+    if (!lks__mul_size((size_t)lks_shape_size(shape), lks_dtype_size(dtype), &bytes)) {
+        lks__fail(LKS_E_LIMIT, "a tensor's size in bytes overflows");
+        return NULL;
+    }
+    t = tensor_of(e, 2 * i, bytes > 0 ? bytes : 1);
+    if (t != NULL) lks__tensor_revive(t, dtype, shape);
+    return t;
+}
+
+lks_tensor *lks__element_view(lks_element *e, size_t i, lks_tensor *base, const lks_shape *shape, size_t offset)
+{
+    lks_tensor *t = tensor_of(e, 2 * i + 1, 0);
+
+    if (t != NULL) lks__tensor_revive_view(t, base, shape, offset);
+    return t;
+}
+
+lks_tensor *lks__element_row(lks_element *e, size_t i, lks_tensor *base, int64_t row)
+{
+    lks_shape shape = lks_tensor_shape(base), rest = { .rank = shape.rank - 1 };
+    size_t bytes;
+
+    for (int64_t k = 0; k < rest.rank; k++) rest.dim[k] = shape.dim[k + 1];
+    bytes = (size_t)lks_shape_size(&rest) * lks_dtype_size(lks_tensor_dtype(base));
+    return lks__element_view(e, i, base, &rest, (size_t)row * bytes);
 }
 
 int64_t lks__element_bytes(const lks_element *e)
@@ -327,11 +419,4 @@ int64_t lks__spec_bytes(const lks_spec *spec)
         bytes += (int64_t)size;
     }
     return bytes;
-}
-
-void lks_element_release(lks_element *e)
-{
-    if (e == NULL || atomic_fetch_sub(&e->references, 1) != 1) return;
-    clear(e);
-    if (forked(e->home) || !come_home(e->home, &e->home->elements, e, false)) lks__free(e);
 }

@@ -147,7 +147,7 @@ static lks_status get_dense(source *s, lks_element *e, size_t i)
     LKS_TRY(get_shape(s, &dtype, &shape));
     LKS_TRY(lks__leaf_check(lks_element_spec(e), i, dtype, &shape));
     LKS_TRY(check_room(s, &shape));
-    e->value[i].tensor = lks__buffers_tensor(e->home, i, dtype, &shape);
+    e->value[i].tensor = lks__element_room(e, i, dtype, &shape);
     return e->value[i].tensor == NULL ? lks__error_code() : get_data(s, e->value[i].tensor);
 }
 

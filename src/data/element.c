@@ -82,7 +82,7 @@ lks_tensor *lks_element_output_shaped(lks_element *element, size_t i, lks_shape 
     if (check_kind(element, i, LKS_SPEC_TENSOR) != LKS_OK) return NULL;
     dtype = lks_spec_dtype(lks_spec_leaf(spec, i));
     if (lks__leaf_check(spec, i, dtype, &shape) != LKS_OK) return NULL;
-    t = lks__buffers_tensor(element->home, i, dtype, &shape);
+    t = lks__element_room(element, i, dtype, &shape);
     if (t == NULL) return NULL;
     lks_tensor_release(element->value[i].tensor);
     element->value[i].tensor = t;

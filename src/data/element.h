@@ -1,7 +1,8 @@
 /* element.h - internal. Elements and the pools that their memory comes from.
  *
  * Every stage that makes elements owns one lks_buffers: free lists of element shells, of tensors (one list a component) and of
- * views. What a consumer lets go returns there, so a pipeline of fixed shapes stops allocating after its first elements.
+ * views. What a consumer lets go returns there, so a pipeline of fixed shapes stops allocating after its first elements. A shell
+ * that returns takes along the tensors that nobody else holds: making the next element is then one step, not one a component.
  */
 #ifndef LKS_DATA_ELEMENT_H
 #define LKS_DATA_ELEMENT_H
@@ -28,9 +29,11 @@ typedef struct lks_origin {
 
 struct lks_element {
     atomic_int references;
+    int resting; /* tensors among them while the shell is free */
     lks_buffers *home;
+    struct lks_element *next; /* in a free list */
     lks_origin origin;
-    lks_value value[];
+    lks_value value[]; /* and behind them room for tensors that rest, two a component (buffers.c) */
 };
 
 /* NULL with LKS_E_NOMEM on failure. Shares the spec. `held`: how many elements consumers may hold at the same time. */
@@ -46,13 +49,12 @@ void lks__element_blame(const lks_element *e);
 
 /* An element with empty components; NULL on failure. All of these may be called from several threads. */
 lks_element *lks__buffers_element(lks_buffers *b);
-/* A tensor with undefined contents for component i; NULL on failure. */
-lks_tensor *lks__buffers_tensor(lks_buffers *b, size_t i, lks_dtype dtype, const lks_shape *shape);
+/* A tensor with undefined contents for component i of e (one thread at a time), one reference; NULL on failure. */
+lks_tensor *lks__element_room(lks_element *e, size_t i, lks_dtype dtype, const lks_shape *shape);
 /* A view of `shape` at `offset` bytes into base, which it shares; NULL on failure. */
-lks_tensor *lks__buffers_view(lks_buffers *b, size_t i, lks_tensor *base, const lks_shape *shape, size_t offset);
-
+lks_tensor *lks__element_view(lks_element *e, size_t i, lks_tensor *base, const lks_shape *shape, size_t offset);
 /* Row `row` of axis 0 as such a view. */
-lks_tensor *lks__buffers_row(lks_buffers *b, size_t i, lks_tensor *base, int64_t row);
+lks_tensor *lks__element_row(lks_element *e, size_t i, lks_tensor *base, int64_t row);
 
 /* LKS_OK if the tensor is what leaf i of the spec allows; else says which component, expected and found. */
 lks_status lks__leaf_check(const lks_spec *spec, size_t i, lks_dtype dtype, const lks_shape *shape);

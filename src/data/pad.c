@@ -143,7 +143,7 @@ static lks_status stack_component(const lks_padding *p, lks_cursor *n, size_t i,
 
     LKS_TRY(row_shape(p, n, i, rows, row, &each));
     all = rows_of(rows, &each);
-    t = lks__buffers_tensor(n->buffers, i, lks_spec_dtype(lks_spec_leaf(n->dataset->spec, i)), &all);
+    t = lks__element_room(e, i, lks_spec_dtype(lks_spec_leaf(n->dataset->spec, i)), &all);
     if (t == NULL) return lks__error_code();
     e->value[i].tensor = t;
     LKS_TRY(fill(t, p->value[i]));

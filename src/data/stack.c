@@ -129,7 +129,7 @@ static lks_status begin(lks_stack *s, const lks_element *first)
         if (is_ragged(s, i)) continue;
         row_form(s, i, first->value[i].tensor, &dtype, &shape);
         shape = lks__with_rows(s->room, shape);
-        s->element->value[i].tensor = lks__buffers_tensor(s->cursor->buffers, i, dtype, &shape);
+        s->element->value[i].tensor = lks__element_room(s->element, i, dtype, &shape);
         if (s->element->value[i].tensor == NULL) return add_place(s, lks__error_code());
     }
     return LKS_OK;
@@ -166,7 +166,7 @@ static lks_status grow(lks_stack *s)
         if (is_ragged(s, i)) continue;
         shape = lks_tensor_shape(old);
         shape.dim[0] = room;
-        wider->value[i].tensor = lks__buffers_tensor(s->cursor->buffers, i, lks_tensor_dtype(old), &shape);
+        wider->value[i].tensor = lks__element_room(wider, i, lks_tensor_dtype(old), &shape);
         if (wider->value[i].tensor == NULL) {
             lks_element_release(wider);
             return add_place(s, lks__error_code());
@@ -205,7 +205,8 @@ static lks_status add_ragged(lks_stack *s, size_t i, lks_element *e)
     return s->ragged[at] == NULL ? lks__error_code() : LKS_OK;
 }
 
-static lks_status add_dense(const lks_stack *s, size_t i, const lks_tensor *t)
+/* `alone`: nobody else holds the element, so strings need not be copied. */
+static lks_status add_dense(const lks_stack *s, size_t i, lks_tensor *t, bool alone)
 {
     lks_tensor *batch = s->element->value[i].tensor;
     lks_dtype dtype;
@@ -215,6 +216,7 @@ static lks_status add_dense(const lks_stack *s, size_t i, const lks_tensor *t)
     row_form(s, i, t, &dtype, &row);
     LKS_TRY(check_row(s, i, row));
     n = lks_shape_size(&row);
+    if (alone && !changes(s, i) && lks__tensor_move_strings(batch, s->rows * n, t)) return LKS_OK;
     if (!changes(s, i)) return lks__copy_elements(batch, s->rows * n, t, 0, n);
     lks__fused_write(s->fused, i, t, (char *)lks_tensor_data(batch) + (size_t)(s->rows * n) * lks_dtype_size(dtype),
                      row.rank > 0 ? row.dim[row.rank - 1] : 1);
@@ -223,15 +225,16 @@ static lks_status add_dense(const lks_stack *s, size_t i, const lks_tensor *t)
 
 lks_status lks__stack_add(lks_stack *s, lks_element *e)
 {
+    bool alone = atomic_load(&e->references) == 1;
+
     if (s->element == NULL) LKS_TRY(begin(s, e));
     else if (s->rows == s->room) LKS_TRY(grow(s));
     for (size_t i = 0; i < lks_element_count(e); i++) {
-        const lks_tensor *t = e->value[i].tensor;
         if (is_ragged(s, i)) {
             LKS_TRY(add_ragged(s, i, e));
             continue;
         }
-        LKS_TRY(add_dense(s, i, t));
+        LKS_TRY(add_dense(s, i, e->value[i].tensor, alone));
     }
     s->rows++;
     return LKS_OK;

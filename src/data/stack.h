@@ -17,7 +17,8 @@ typedef struct lks_stack {
     size_t ragged_room;
 } lks_stack;
 
-/* Copies e (borrowed) as the next row. LKS_E_SHAPE names component, first shape and this one. */
+/* Copies e (borrowed) as the next row; strings of an e that nobody else holds move out of it, so the caller lets it go next.
+ * LKS_E_SHAPE names component, first shape and this one. */
 lks_status lks__stack_add(lks_stack *s, lks_element *e);
 /* The batch of the rows so far (at least one); the stack is empty after it, also on failure. */
 lks_status lks__stack_take(lks_stack *s, lks_element **out);

@@ -266,7 +266,7 @@ lks_tensor *lks__tensor_create_homed(size_t capacity, void (*home)(void *owner, 
     lks_tensor *t = lks__calloc(1, sizeof *t);
 
     if (t != NULL && capacity > 0) {
-        t->data = lks__aligned_calloc(capacity);
+        t->data = lks__aligned_malloc(capacity);
         t->owns_data = 1;
         if (t->data == NULL) {
             lks__free(t);
@@ -281,6 +281,15 @@ lks_tensor *lks__tensor_create_homed(size_t capacity, void (*home)(void *owner, 
     t->owner = owner;
     t->capacity = capacity;
     return t;
+}
+
+bool lks__tensor_rest(lks_tensor *tensor, const void *owner)
+{
+    if (tensor->owner != owner || tensor->home == NULL || atomic_load(&tensor->references) != 1) return false;
+    let_strings_go(tensor);
+    lks_tensor_release(tensor->base);
+    tensor->base = NULL;
+    return true;
 }
 
 size_t lks__tensor_capacity(const lks_tensor *tensor)
@@ -341,6 +350,21 @@ char *lks__tensor_string(lks_tensor *tensor, int64_t i, size_t size)
     b->data = data;
     b->size = size;
     return data;
+}
+
+bool lks__tensor_move_strings(lks_tensor *to, int64_t at, lks_tensor *from)
+{
+    lks_bytes *a = (lks_bytes *)from->data, *b = (lks_bytes *)to->data + at;
+
+    if (from->dtype != LKS_STRING || from->home == NULL || to->home == NULL || !from->owns_data || !to->owns_data ||
+        atomic_load(&from->references) != 1)
+        return false;
+    for (int64_t i = 0; i < from->size; i++) {
+        lks_bytes empty = b[i]; /* of a recycled tensor: memory that serves again */
+        b[i] = a[i];
+        a[i] = empty;
+    }
+    return true;
 }
 
 lks_status lks__tensor_set_bytes(lks_tensor *tensor, int64_t i, const void *data, size_t size)

@@ -2,6 +2,8 @@
 #ifndef LKS_TENSOR_TENSOR_H
 #define LKS_TENSOR_TENSOR_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "lockstep/tensor.h"
 
@@ -32,6 +34,12 @@ void lks__tensor_set_rows(lks_tensor *tensor, int64_t rows);
 /* For one of capacity 0: a view of `shape` at `offset` bytes into base, which it shares. */
 void lks__tensor_revive_view(lks_tensor *tensor, lks_tensor *base, const lks_shape *shape, size_t offset);
 void lks__tensor_destroy(lks_tensor *tensor); /* really frees one that came home */
+/* Where the caller's reference is the only one and `owner` the tensor's: it has no contents any more, as if it had come home, but stays
+ * with the caller, who may revive it. False: nothing happened. */
+bool lks__tensor_rest(lks_tensor *tensor, const void *owner);
+/* Strings of `from` become elements of `to` from `at` on, whose own become from's: no byte is copied. False where that can't be, because
+ * others see `from` too or it holds no strings of its own; then nothing happened. */
+bool lks__tensor_move_strings(lks_tensor *to, int64_t at, lks_tensor *from);
 
 /* Keras' name to dtype ("float32", ...); 0 if unknown. */
 lks_dtype lks__dtype_from_name(const char *name);

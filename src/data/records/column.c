@@ -59,7 +59,7 @@ lks_status lks__column_fixed(const lks_features *f, const lks_column *c, lks_wir
 lks_tensor *lks__column_output(lks_element *out, size_t leaf, lks_dtype dtype, int64_t rank, const int64_t *dims)
 {
     lks_shape shape = lks_shape_of((size_t)rank, dims);
-    lks_tensor *t = lks__buffers_tensor(out->home, leaf, dtype, &shape);
+    lks_tensor *t = lks__element_room(out, leaf, dtype, &shape);
 
     if (t == NULL) return NULL;
     lks_tensor_release(out->value[leaf].tensor);

@@ -20,7 +20,7 @@ static lks_status put(lks_cursor *n, lks_element *e, size_t i, int64_t row)
 {
     lks_tensor *t = ((const tensors_dataset *)n->dataset)->tensor[i];
 
-    e->value[i].tensor = row < 0 ? lks_tensor_retain(t) : lks__buffers_row(n->buffers, i, t, row);
+    e->value[i].tensor = row < 0 ? lks_tensor_retain(t) : lks__element_row(e, i, t, row);
     return e->value[i].tensor == NULL ? LKS_E_NOMEM : LKS_OK;
 }
 

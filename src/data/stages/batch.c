@@ -32,7 +32,7 @@ static lks_status make_batch(batch_cursor *b, int64_t limit, lks_element **out)
         const lks_spec *leaf = lks_spec_leaf(b->base.dataset->spec, i);
         lks_shape shape = lks_spec_shape(leaf);
         shape.dim[0] = limit;
-        e->value[i].tensor = lks__buffers_tensor(b->base.buffers, i, lks_spec_dtype(leaf), &shape);
+        e->value[i].tensor = lks__element_room(e, i, lks_spec_dtype(leaf), &shape);
         if (e->value[i].tensor == NULL) {
             lks_element_release(e);
             return lks__error_code();

@@ -11,8 +11,9 @@
 #include "data/meter.h"
 #include "data/stages.h"
 #include "data/work.h"
+#include "map_pace.h"
 
-enum { MAX_BLOCK = 64, MAX_WINDOW = 512 };
+enum { MAX_BLOCK = 64, MAX_WINDOW = 512, BLOCK_BYTES = 1 << 16, CHEAP = 30000 /* ns */ };
 
 typedef struct map_dataset {
     lks_dataset base;
@@ -20,6 +21,8 @@ typedef struct map_dataset {
     int64_t parallel; /* 0 = none, LKS_AUTOTUNE, or elements at once */
     bool deterministic;
     _Atomic int64_t passes;
+    lks_pace_learned pace;
+    _Atomic int block; /* elements of a block, as passes found it best */
 } map_dataset;
 
 typedef struct map_result {
@@ -50,6 +53,8 @@ typedef struct map_cursor {
     map_block **ring; /* made one by one, room for `room` */
     int room, window, head, count, block_size;
     _Atomic int64_t expected; /* bytes of an output */
+    int64_t cost;             /* nanoseconds of the function for an element of late; 0: not known */
+    lks_pace pace;
 } map_cursor;
 
 static const map_dataset *recipe(const map_cursor *m)
@@ -168,12 +173,25 @@ static lks_status add_block(map_cursor *m, int64_t reserved)
     return LKS_OK;
 }
 
-/* Small elements travel in larger blocks: a block should be worth some 100 microseconds. */
+/* Smoothed, so that one call in which the thread was put aside does not count. */
+static void note_cost(map_cursor *m, int64_t ns)
+{
+    if (m->cost > 0 && ns > 2 * m->cost) ns = 2 * m->cost;
+    m->cost = m->cost == 0 ? ns : (3 * m->cost + ns) / 4 + 1;
+}
+
+/* Small elements travel in larger blocks: a block should be worth some 100 microseconds, and stay in the caches. */
 static void adapt(map_cursor *m, const map_block *b)
 {
-    if (recipe(m)->parallel != LKS_AUTOTUNE) return;
-    if (b->seconds < 50e-6 && b->n == m->block_size && m->block_size < MAX_BLOCK) m->block_size *= 2;
+    int before = m->block_size;
+
+    note_cost(m, (int64_t)(b->seconds * 1e9) / b->n);
+    if (b->seconds < 50e-6 && b->n == m->block_size && m->block_size < MAX_BLOCK &&
+        2 * m->block_size * m->expected <= BLOCK_BYTES)
+        m->block_size *= 2;
     if (b->seconds > 500e-6 && m->block_size > 1) m->block_size /= 2;
+    if (m->block_size != before)
+        atomic_store_explicit(&((map_dataset *)m->base.dataset)->block, m->block_size, memory_order_relaxed);
 }
 
 /* A slow element at the head of a full window lets the workers idle: a window of our choosing widens then. */
@@ -217,13 +235,32 @@ static lks_status hand_out(map_result *r, lks_element **out)
     return status;
 }
 
+/* A cheap function, by the thread that pulls. Its cost is looked at now and then: it may become dear. */
+static lks_status next_inline(map_cursor *m, lks_element **out)
+{
+    enum { SAMPLE = 64 };
+    int64_t begin = m->index % SAMPLE == 0 ? lks__wall_ns() : 0;
+    lks_element *in;
+    lks_status status = lks__cursor_next(m->base.input[0], &in);
+
+    if (begin != 0) begin = lks__wall_ns();
+    if (status == LKS_END) m->input_ended = true;
+    if (status == LKS_END) return status;
+    m->index++;
+    if (status == LKS_OK) status = apply(m, m->index - 1, in, out);
+    if (begin != 0) note_cost(m, lks__wall_ns() - begin);
+    if (begin != 0 && m->base.meter != NULL) lks__meter_window(m->base.meter, 1, m->expected);
+    return status;
+}
+
 static lks_status next_parallel(map_cursor *m, lks_element **out)
 {
     map_block *b;
-
     int64_t reserved;
 
-    if (m->count == 0 || block_at(m, 0)->taken == 0)
+    lks__pace_step(&m->pace, m->cost > 0 && m->cost < CHEAP, m->count == 0 || !m->pace.inline_now);
+    if (m->pace.inline_now && m->count == 0) return m->input_ended ? LKS_END : next_inline(m, out);
+    if ((m->count == 0 || block_at(m, 0)->taken == 0) && !m->pace.inline_now)
         while (m->count < m->window && !m->input_ended && afford(m, &reserved)) LKS_TRY(add_block(m, reserved));
     if (m->count == 0) return LKS_END;
     b = block_at(m, 0);
@@ -270,7 +307,9 @@ static lks_status open_window(map_cursor *m)
 {
     int64_t p = recipe(m)->parallel;
 
-    m->block_size = 1;
+    m->block_size = atomic_load_explicit(&((map_dataset *)m->base.dataset)->block, memory_order_relaxed);
+    if (m->block_size < 1) m->block_size = 1;
+    lks__pace_begin(&m->pace, &((map_dataset *)m->base.dataset)->pace);
     m->forks = lks__fork_count();
     if (p == LKS_AUTOTUNE) m->window = lks__work_threads() + 2;
     else m->window = (int)(p < MAX_WINDOW ? p : MAX_WINDOW);

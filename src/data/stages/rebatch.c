@@ -50,8 +50,7 @@ static lks_status copy_rows(rebatch_cursor *r, lks_element *e, int64_t have, int
         int64_t row = r->rows == 0 ? 0 : lks_tensor_size(from) / r->rows;
         lks_shape shape = lks_tensor_shape(from);
         shape.dim[0] = size;
-        if (e->value[i].tensor == NULL)
-            e->value[i].tensor = lks__buffers_tensor(r->base.buffers, i, lks_tensor_dtype(from), &shape);
+        if (e->value[i].tensor == NULL) e->value[i].tensor = lks__element_room(e, i, lks_tensor_dtype(from), &shape);
         if (e->value[i].tensor == NULL) return lks__error_code();
         if (lks_tensor_size(e->value[i].tensor) / size != row)
             return lks__cursor_fail(&r->base, LKS_E_SHAPE, "component %zu changes its shape between batches", i);
@@ -67,7 +66,7 @@ static lks_status empty_batch(rebatch_cursor *r, lks_element *e)
         lks_shape shape = lks_spec_shape(leaf);
         for (int64_t k = 0; k < shape.rank; k++)
             if (k == 0 || shape.dim[k] < 0) shape.dim[k] = 0;
-        e->value[i].tensor = lks__buffers_tensor(r->base.buffers, i, lks_spec_dtype(leaf), &shape);
+        e->value[i].tensor = lks__element_room(e, i, lks_spec_dtype(leaf), &shape);
         if (e->value[i].tensor == NULL) return lks__error_code();
     }
     return LKS_OK;

@@ -53,7 +53,7 @@ static lks_status cut(split_cursor *s, lks_element *e)
         shape.dim[0] = 1;
         row = (size_t)lks_shape_size(&shape) * lks_dtype_size(lks_tensor_dtype(batch));
         shape.dim[0] = to - from;
-        e->value[i].tensor = lks__buffers_view(s->base.buffers, i, batch, &shape, (size_t)from * row);
+        e->value[i].tensor = lks__element_view(e, i, batch, &shape, (size_t)from * row);
         if (e->value[i].tensor == NULL) return LKS_E_NOMEM;
     }
     return LKS_OK;

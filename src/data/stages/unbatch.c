@@ -42,7 +42,7 @@ static lks_status next(lks_cursor *n, lks_element **out)
     e = lks__cursor_element(n);
     if (e == NULL) return LKS_E_NOMEM;
     for (size_t i = 0; i < lks_element_count(e); i++) {
-        e->value[i].tensor = lks__buffers_row(n->buffers, i, u->batch->value[i].tensor, u->row);
+        e->value[i].tensor = lks__element_row(e, i, u->batch->value[i].tensor, u->row);
         if (e->value[i].tensor == NULL) {
             lks_element_release(e);
             return LKS_E_NOMEM;

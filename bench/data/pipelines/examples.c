@@ -1,16 +1,8 @@
-/* records.c - how fast TFRecord files of Examples become batches: beside records_tf.py, which runs tf.data on the same files.
- *
- *     records write DIR            makes DIR/table.tfrecord, DIR/image.tfrecord, DIR/floats.tfrecord
- *     records read FILE [single|batch] [parallel]   a JSON line: records and megabytes a second, the best of five passes
- */
+/* examples.c - the TFRecord files of bench/data: what is in them, and writing them. */
+#include "examples.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#include "lockstep.h"
-
-enum { BATCH = 128, PASSES = 5 };
 
 static uint32_t draw(void)
 {
@@ -86,7 +78,7 @@ static int write_one(const char *folder, const char *name, int n, void (*fill)(l
     return status != LKS_OK;
 }
 
-static lks_features *features_of(const char *file)
+lks_features *features_of(const char *file)
 {
     static char keys[14][16];
     lks_feature f[14] = { { .key = NULL } };
@@ -104,66 +96,8 @@ static lks_features *features_of(const char *file)
     return lks_features_create(14, sizeof *f, f);
 }
 
-static double now(void)
+int write_examples(const char *folder)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Records of one pass. */
-static int64_t pass(lks_dataset *ds)
-{
-    lks_iter *it = NULL;
-    lks_element *e;
-    lks_status status = lks_iter_create(ds, &it);
-    int64_t n = 0;
-
-    while (status == LKS_OK && (status = lks_iter_next(it, &e)) == LKS_OK) {
-        n += lks_tensor_shape(lks_element_tensor(e, 0)).dim[0];
-        lks_element_release(e);
-    }
-    if (status != LKS_END) fprintf(stderr, "%s\n", lks_last_error());
-    lks_iter_release(it);
-    return n;
-}
-
-static int measure(const char *file, const char *mode, int64_t parallel)
-{
-    lks_dataset *ds = lks_tfrecord(1, &file);
-    double best = 1e300, size;
-    int64_t n = 0;
-    FILE *f = fopen(file, "rb");
-
-    if (f == NULL) return 1;
-    fseek(f, 0, SEEK_END);
-    size = (double)ftell(f);
-    fclose(f);
-    if (strcmp(mode, "batch") == 0)
-        ds = lks_map(lks_batch(ds, BATCH), lks_parse_example(features_of(file)), .num_parallel_calls = parallel);
-    else ds = lks_batch(lks_map(ds, lks_parse_example(features_of(file)), .num_parallel_calls = parallel), BATCH);
-    if (parallel != 0) ds = lks_prefetch(ds, LKS_AUTOTUNE);
-    for (int i = 0; i < PASSES; i++) {
-        double begin = now(), t;
-        n = pass(ds);
-        t = now() - begin;
-        if (t < best) best = t;
-    }
-    lks_dataset_release(ds);
-    printf("{\"who\": \"lockstep\", \"file\": \"%s\", \"mode\": \"%s\", \"parallel\": %s, \"records\": %lld, "
-           "\"records_per_second\": %.0f, \"mb_per_second\": %.1f}\n",
-           file, mode, parallel != 0 ? "true" : "false", (long long)n, (double)n / best, size / best / 1e6);
-    return 0;
-}
-
-int main(int argc, char **argv)
-{
-    if (argc == 3 && strcmp(argv[1], "write") == 0)
-        return write_one(argv[2], "table", 200000, fill_table) | write_one(argv[2], "image", 20000, fill_image) |
-               write_one(argv[2], "floats", 60000, fill_floats);
-    if (argc >= 4 && strcmp(argv[1], "read") == 0)
-        return measure(argv[2], argv[3], argc > 4 && strcmp(argv[4], "parallel") == 0 ? LKS_AUTOTUNE : 0);
-    fprintf(stderr, "usage: records write DIR | records read FILE single|batch [parallel]\n");
-    return 2;
+    return write_one(folder, "table", 200000, fill_table) | write_one(folder, "image", 20000, fill_image) |
+           write_one(folder, "floats", 60000, fill_floats);
 }
