@@ -14,6 +14,39 @@ static const lks_kernel *kernel_for(const lks_kernel_set *set, const problem *p,
     return NULL;
 }
 
+/* A kernel that starts its sums itself and joins them: as zeros, the plain kernel, then one addition after the other. */
+static void compare_sums(const lks_kernel *k, const problem *p, lks_op_call *call, float *want, float *got,
+                         void *plain_scratch)
+{
+    const int64_t size = count_of(call->out_type, p->n);
+    void *const scratch = call->scratch;
+    guarded others[2];
+    const float *join[2];
+
+    for (int i = 0; i < 2; i++) {
+        others[i] = guarded_new(bytes_of(call->out_type, p->n), i);
+        fill(others[i].data, call->out_type, size);
+        join[i] = others[i].data;
+    }
+    for (call->n_join = 0; call->n_join < 3; call->n_join++) {
+        memset(want, 0, bytes_of(call->out_type, p->n));
+        fill(got, call->out_type, size);
+        call->fresh = true;
+        call->join = join;
+        call->out = got;
+        call->scratch = scratch;
+        k->run(call);
+        call->out = want;
+        call->scratch = plain_scratch;
+        p->op->run(call);
+        for (int j = 0; j < call->n_join; j++)
+            for (int64_t i = 0; i < size; i++) want[i] += join[j][i];
+        if (memcmp(want, got, bytes_of(call->out_type, p->n)) != 0) print_problem(p, k->name, call->out_type);
+        assert_memory_equal(want, got, bytes_of(call->out_type, p->n));
+    }
+    for (int i = 0; i < 2; i++) guarded_free(&others[i]);
+}
+
 /* Runs the plain kernel and the set's; false if the set has none for it. */
 static bool compare(const lks_kernel_set *set, const problem *p)
 {
@@ -22,7 +55,7 @@ static bool compare(const lks_kernel_set *set, const problem *p)
     const lks_kernel *k;
     guarded x[4], want, got, scratch, plain_scratch;
     lks_type out;
-    lks_op_call call = { p->attrs, p->n_in, in, &out, NULL, NULL, p->n, 0, p->n, 0, 0, NULL, NULL };
+    lks_op_call call = { p->attrs, p->n_in, in, &out, NULL, NULL, p->n, 0, p->n, 0, 0, NULL, NULL, false, 0, NULL };
     const void *data[4];
     int differs;
 
@@ -51,6 +84,7 @@ static bool compare(const lks_kernel_set *set, const problem *p)
     if (differs != 0) print_problem(p, k->name, &out);
     assert_int_equal(differs, 0);
     if (k->after) compare_after(k, p, &call, want.data, at_end);
+    if (k->sums) compare_sums(k, p, &call, want.data, got.data, plain_scratch.data);
     for (int i = 0; i < p->n_in; i++) guarded_free(&x[i]);
     guarded_free(&want);
     guarded_free(&got);

@@ -115,7 +115,7 @@ static void run(const work *w, int argc, char **argv)
     lks_type out;
     const lks_kernel *k = set->kernels;
     double seconds, peak, flop, bytes = 0;
-    lks_op_call call = { w->attrs, w->n_in, in, &out, data, NULL, w->n, 0, w->n, 0, 0, NULL, NULL };
+    lks_op_call call = { w->attrs, w->n_in, in, &out, data, NULL, w->n, 0, w->n, 0, 0, NULL, NULL, false, 0, NULL };
     int64_t made;
 
     if (w->op->infer(w->attrs, w->n_in, in, &out) != LKS_OK) {
@@ -138,7 +138,7 @@ static void run(const work *w, int argc, char **argv)
     made = lks__type_size(&out) * (out.batched ? w->n : 1);
     bytes += (double)made * (out.batched ? 4 : 8);
     call.out = numbers(made);
-    const lks_kernel plain = { w->op, "plain", NULL, w->op->scratch, w->op->run, false };
+    const lks_kernel plain = { w->op, "plain", NULL, w->op->scratch, w->op->run, 0, false };
     if (k == NULL || k->op == NULL) k = &plain;
     call.scratch = lks__aligned_calloc(k->scratch != NULL ? k->scratch(w->attrs, in, &out) : 0);
     measure(k, &call, &seconds, &peak);

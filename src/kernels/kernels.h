@@ -20,6 +20,7 @@ typedef struct lks_kernel {
     size_t (*scratch)(const void *attrs, const lks_type *const *in, const lks_type *out);            /* NULL = none */
     void (*run)(const lks_op_call *call);
     int after; /* what of call->after it does: nothing, LKS_AFTER_SIMPLE, LKS_AFTER_ALL */
+    bool sums; /* an accumulator that does call->fresh and call->join, while it has the sums at hand */
 } lks_kernel;
 
 /* One thread's part of an op over a worker's whole batch at once (call->n examples). Accumulators are written, not added to:

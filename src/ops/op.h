@@ -58,6 +58,10 @@ typedef struct lks_op_call {
     uint32_t step;          /* random ops: counter word */
     void *scratch;          /* op->scratch bytes of this thread, 64-byte aligned */
     const lks_after *after; /* kernels that take it only (kernels.h); or NULL */
+    /* accumulators, kernels that take it only (kernels.h: sums): */
+    bool fresh; /* what lies in `out` counts as zeros */
+    int n_join; /* these are added to it at the end, one after the other */
+    const float *const *join;
 } lks_op_call;
 
 /* What a gradient rule gets and fills: d_in[i] for those inputs that have a gradient and are wanted. */

@@ -72,9 +72,12 @@ static void run_instr(lks_executable *exe, cpu_lane *lane, const cpu_instr *inst
 {
     const lks_run_args *a = exe->args;
     const bool split = lks__cpu_can_split(exe, instr, n);
+    const float *join[LKS_CPU_MAX_LEVELS];
 
     for (int k = 0; k < instr->n_in; k++) lane->in[k] = lks__cpu_address(exe, lane, instr->in[k], first);
     for (int k = 0; k < instr->n_out; k++) lane->out[k] = output(exe, lane, instr->out[k], first);
+    for (int i = 0; instr->takes_sums && i < lane->n_join; i++)
+        join[i] = lane->join[i] + exe->values[instr->out[0]].index;
     if (instr->program != NULL && split) {
         lks__cpu_run_parts(exe, lane, instr, NULL, n);
         return;
@@ -104,6 +107,9 @@ static void run_instr(lks_executable *exe, cpu_lane *lane, const cpu_instr *inst
         a->step,
         lane->scratch,
         instr->after ? &after : NULL,
+        lane->fresh,
+        instr->takes_sums ? lane->n_join : 0,
+        join,
     };
     if (split) lks__cpu_run_parts(exe, lane, instr, &call, n);
     else instr->run(&call);
@@ -133,7 +139,9 @@ static void run_slice(lks_executable *exe, cpu_lane *lane, const cpu_phase *phas
     for (size_t i = 0; i < phase->list.n; i++) {
         const cpu_instr *instr = &phase->list.instrs[i];
         if (lane->seconds != NULL) start = lks__now();
+        if (instr->sums && lane->fresh && !instr->takes_sums) lks__cpu_start_sums(exe, lane, instr);
         run_instr(exe, lane, instr, first, n);
+        if (instr->sums && lane->n_join > 0 && !instr->takes_sums) lks__cpu_join_sums(exe, lane, instr);
         if (lane->seconds != NULL) lane->seconds[i] += lks__now() - start;
         if (exe->tracing) lks__cpu_trace_outputs(exe, lane, instr, (int64_t)i, n);
     }
@@ -151,12 +159,13 @@ static void run_lane(void *user, int task)
 
     lane->n_nodes = 0;
     lane->free_buffers = (1u << lane->n_buffers) - 1;
-    for (int s = 0; s < lane->shard_end - lane->shard_begin; s++) {
-        int shard = back ? lane->shard_end - 1 - s : lane->shard_begin + s;
+    for (int shard; (shard = lks__cpu_take_shard(exe, lane, back)) >= 0;) {
         int64_t first = (shard * batch + v - 1) / v, end = ((shard + 1) * batch + v - 1) / v;
-        lks__cpu_lane_start_shard(exe, lane, phase);
-        for (; first < end; first += phase->slice)
+        lks__cpu_lane_start_shard(exe, lane, phase, first == end);
+        for (; first < end; first += phase->slice, lane->fresh = false) {
+            if (first + phase->slice >= end) lks__cpu_lane_last_slice(lane, shard);
             run_slice(exe, lane, phase, first, end - first < phase->slice ? end - first : phase->slice);
+        }
         lks__cpu_lane_finish_shard(exe, lane, phase, shard);
     }
 }
@@ -180,6 +189,7 @@ void lks__cpu_run_phase(lks_executable *exe, int phase)
         return;
     }
     exe->alone = lanes_with_examples(exe) < 2;
+    lks__cpu_deal_shards(exe);
     if (!exe->alone) lks__pool_run(exe->threads, exe->n_lanes, run_lane, exe);
     for (int l = 0; exe->alone && l < exe->n_lanes; l++) run_lane(exe, l); /* nobody to wake */
     lks__cpu_join(exe, phase);
@@ -232,8 +242,17 @@ static void run_shared(lks_executable *exe, const cpu_instr *instr, int replica)
         return;
     }
     const lks_op_call call = {
-        instr->attrs, instr->n_args, instr->in_type, instr->out_type, lane->in, lane->out[0], 1, 0,
-        a->n,         a->seed,       a->step,        lane->scratch,   NULL
+        .attrs = instr->attrs,
+        .n_in = instr->n_args,
+        .in_type = instr->in_type,
+        .out_type = instr->out_type,
+        .in = lane->in,
+        .out = lane->out[0],
+        .n = 1,
+        .batch = a->n,
+        .seed = a->seed,
+        .step = a->step,
+        .scratch = lane->scratch,
     };
     instr->run(&call);
 }

@@ -10,51 +10,107 @@
 #include "base/pool.h"
 #include "plan.h"
 
-enum { JOIN_BLOCK = 256, MAX_LEVELS = 24, JOIN_RANGE = 8192 };
+enum { JOIN_BLOCK = 256, JOIN_RANGE = 8192 };
 
 static void maximum(float *acc, const float *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) acc[i] = x[i] > acc[i] || x[i] != x[i] ? x[i] : acc[i];
 }
 
-static void combine(const lks_executable *exe, const cpu_phase *phase, float *acc, const float *x)
+static void fill(float *acc, int64_t sums, int64_t maxima)
 {
-    exe->kernels->add(acc, x, phase->sum_floats);
-    maximum(acc + phase->sum_floats, x + phase->sum_floats, phase->max_floats);
+    memset(acc, 0, (size_t)sums * sizeof *acc);
+    for (int64_t i = 0; i < maxima; i++) acc[sums + i] = -INFINITY;
 }
 
-void lks__cpu_lane_start_shard(lks_executable *exe, cpu_lane *lane, const cpu_phase *phase)
+/* The accumulator of output k: elements from where on, and how many; false if it is none of the lane's. */
+static bool accumulator(const lks_executable *exe, const cpu_instr *instr, int k, int64_t *at, int64_t *n, bool *max)
+{
+    const cpu_value *v = &exe->values[instr->out[k]];
+    const lks_graph_node *node = lks__graph_at(exe->graph, instr->out[k]);
+
+    if (v->where != AT_RESULT) return false;
+    *at = v->index;
+    *n = lks__type_size(&node->type);
+    *max = (node->op->flags & LKS_OP_BATCH_MAX) != 0;
+    return true;
+}
+
+void lks__cpu_start_sums(const lks_executable *exe, const cpu_lane *lane, const cpu_instr *instr)
+{
+    float *acc = lane->buffers[lane->nodes[lane->n_nodes].buffer];
+    int64_t at, n;
+    bool max;
+
+    for (int k = 0; k < instr->n_out; k++)
+        if (accumulator(exe, instr, k, &at, &n, &max)) fill(acc + at, max ? 0 : n, max ? n : 0);
+}
+
+void lks__cpu_join_sums(const lks_executable *exe, const cpu_lane *lane, const cpu_instr *instr)
+{
+    float *acc = lane->buffers[lane->nodes[lane->n_nodes].buffer];
+    int64_t at, n;
+    bool max;
+
+    for (int k = 0; k < instr->n_out; k++) {
+        if (!accumulator(exe, instr, k, &at, &n, &max)) continue;
+        for (int i = 0; i < lane->n_join; i++) {
+            if (max) maximum(acc + at, lane->join[i] + at, n);
+            else exe->kernels->add(acc + at, lane->join[i] + at, n);
+        }
+    }
+}
+
+void lks__cpu_lane_start_shard(lks_executable *exe, cpu_lane *lane, const cpu_phase *phase, bool empty)
 {
     int b = __builtin_ctz(lane->free_buffers);
-    float *acc = lane->buffers[b];
 
     (void)exe;
     lane->free_buffers &= ~(1u << b);
     lane->nodes[lane->n_nodes].buffer = b;
-    memset(acc, 0, (size_t)phase->sum_floats * sizeof *acc);
-    for (int64_t i = 0; i < phase->max_floats; i++) acc[phase->sum_floats + i] = -INFINITY;
+    lane->fresh = true;
+    lane->n_join = 0;
+    if (empty) fill(lane->buffers[b], phase->sum_floats, phase->max_floats);
 }
 
-/* The two uppermost nodes are sisters: the left one takes up the right one, whichever was finished first. */
-static void merge_sisters(const lks_executable *exe, cpu_lane *lane, const cpu_phase *phase, cpu_tree_node *pair)
+/* The nodes that the shard's own one meets, lowest first: uppermost on the stack while they are its sisters. */
+static int sisters_of(const cpu_lane *lane, int shard)
 {
-    const int left = pair[0].index < pair[1].index ? 0 : 1, right = 1 - left;
+    cpu_tree_node node = { 0, shard, 0 };
+    int n = 0;
 
-    combine(exe, phase, lane->buffers[pair[left].buffer], lane->buffers[pair[right].buffer]);
-    lane->free_buffers |= 1u << pair[right].buffer;
-    pair[0] = (cpu_tree_node){ pair[left].level + 1, pair[left].index / 2, pair[left].buffer };
+    while (n < lane->n_nodes && lks__cpu_sisters(&lane->nodes[lane->n_nodes - 1 - n], &node)) {
+        node = (cpu_tree_node){ node.level + 1, node.index / 2, 0 };
+        n++;
+    }
+    return n;
 }
 
+void lks__cpu_lane_last_slice(cpu_lane *lane, int shard)
+{
+    lane->n_join = sisters_of(lane, shard);
+    for (int i = 0; i < lane->n_join; i++) lane->join[i] = lane->buffers[lane->nodes[lane->n_nodes - 1 - i].buffer];
+}
+
+/* Its last slice has joined the sums already, unless there was none. Which of two sisters is added to the other does not
+ * matter: the shard's own node takes up the rest. */
 void lks__cpu_lane_finish_shard(lks_executable *exe, cpu_lane *lane, const cpu_phase *phase, int shard)
 {
-    cpu_tree_node *nodes = lane->nodes;
-    int top = lane->n_nodes;
+    const int own = lane->nodes[lane->n_nodes].buffer, n = sisters_of(lane, shard);
+    float *acc = lane->buffers[own];
 
-    nodes[top].level = 0;
-    nodes[top].index = shard;
-    for (; top > 0 && lks__cpu_sisters(&nodes[top - 1], &nodes[top]); top--)
-        merge_sisters(exe, lane, phase, &nodes[top - 1]);
-    lane->n_nodes = top + 1;
+    for (int i = 0; i < n; i++) {
+        const int other = lane->nodes[lane->n_nodes - 1 - i].buffer;
+        const float *x = lane->buffers[other];
+
+        if (lane->n_join == 0) {
+            exe->kernels->add(acc, x, phase->sum_floats);
+            maximum(acc + phase->sum_floats, x + phase->sum_floats, phase->max_floats);
+        }
+        lane->free_buffers |= 1u << other;
+    }
+    lane->n_nodes -= n;
+    lane->nodes[lane->n_nodes++] = (cpu_tree_node){ n, shard >> n, own };
 }
 
 typedef struct join_work {
@@ -80,6 +136,7 @@ static bool eval(const join_work *w, int level, int index, int64_t begin, int64_
 {
     const float *node = find_node(w, level, index);
     const cpu_phase *phase = &w->exe->phases[w->phase];
+    const float *add;
     float right[JOIN_BLOCK];
     int64_t sums;
     bool left_there;
@@ -90,31 +147,40 @@ static bool eval(const join_work *w, int level, int index, int64_t begin, int64_
     }
     if (level == 0 || (index << level) >= w->exe->shards) return false;
     left_there = eval(w, level - 1, 2 * index, begin, n, to);
-    if (!eval(w, level - 1, 2 * index + 1, begin, n, left_there ? right : to)) return left_there;
-    if (!left_there) return true;
+    add = left_there ? find_node(w, level - 1, 2 * index + 1) : NULL;
+    if (add != NULL) {
+        add += begin;
+    } else {
+        if (!eval(w, level - 1, 2 * index + 1, begin, n, left_there ? right : to)) return left_there;
+        if (!left_there) return true;
+        add = right;
+    }
     sums = phase->sum_floats - begin;
     sums = sums < 0 ? 0 : sums > n ? n : sums;
-    w->exe->kernels->add(to, right, sums);
-    maximum(to + sums, right + sums, n - sums);
+    w->exe->kernels->add(to, add, sums);
+    maximum(to + sums, add + sums, n - sums);
     return true;
 }
 
+/* The sums are looked at while they are in the L1 cache: is every one finite? */
 static void join_range(void *user, int task)
 {
     const join_work *w = user;
-    const lks_executable *exe = w->exe;
+    lks_executable *exe = w->exe;
+    float *results = exe->results + exe->phases[w->phase].result_offset;
     int64_t begin = (int64_t)task * JOIN_RANGE, end = begin + JOIN_RANGE < w->total ? begin + JOIN_RANGE : w->total;
-    int level = 0, first = w->replica < 0 ? 0 : w->replica, last = w->replica < 0 ? exe->replicas - 1 : w->replica;
-    float block[JOIN_BLOCK];
+    bool finite = true;
+    int level = 0;
 
     while ((1 << level) < exe->shards) level++;
     for (; begin < end; begin += JOIN_BLOCK) {
         int64_t n = end - begin < JOIN_BLOCK ? end - begin : JOIN_BLOCK;
-        eval(w, level, 0, begin, n, block);
-        for (int r = first; r <= last; r++)
-            memcpy(exe->results + (size_t)r * exe->result_floats + exe->phases[w->phase].result_offset + begin, block,
-                   (size_t)n * sizeof *block);
+        eval(w, level, 0, begin, n, results + begin);
+        finite = finite && exe->kernels->all_finite(results + begin, n);
+        for (int r = 1; r < exe->replicas; r++)
+            memcpy(results + (size_t)r * exe->result_floats + begin, results + begin, (size_t)n * sizeof *results);
     }
+    if (!finite) atomic_store(&exe->joined_finite, false);
 }
 
 static void join_replicas(lks_executable *exe, int phase, const cpu_value *v)
@@ -146,12 +212,23 @@ static void join_local(lks_executable *exe, int phase)
     }
 }
 
+static void note_finite(lks_executable *exe, const cpu_phase *phase)
+{
+    for (size_t i = 0; i < phase->list.n; i++)
+        for (int k = 0; phase->list.instrs[i].sums && k < phase->list.instrs[i].n_out; k++) {
+            cpu_value *v = &exe->values[phase->list.instrs[i].out[k]];
+            if (v->where == AT_RESULT) v->finite = exe->joined_finite;
+        }
+}
+
 void lks__cpu_join(lks_executable *exe, int phase)
 {
     const cpu_phase *p = &exe->phases[phase];
     join_work w = { exe, phase, -1, p->sum_floats + p->max_floats };
 
     if (w.total == 0) return;
+    atomic_store(&exe->joined_finite, true);
     lks__pool_run(exe->threads, (int)((w.total + JOIN_RANGE - 1) / JOIN_RANGE), join_range, &w);
+    if (exe->n_checks > 0) note_finite(exe, p);
     if (exe->replicas > 1) join_local(exe, phase);
 }

@@ -10,6 +10,8 @@
 #ifndef LKS_BACKEND_CPU_PLAN_H
 #define LKS_BACKEND_CPU_PLAN_H
 
+#include <stdatomic.h>
+
 #include "backend/backend.h"
 #include "kernels/kernels.h"
 
@@ -48,6 +50,8 @@ typedef struct cpu_value {
 
 typedef struct ew_program ew_program;
 
+enum { LKS_CPU_MAX_LEVELS = 24 }; /* of the tree over shards */
+
 typedef struct cpu_instr {
     void (*run)(const lks_op_call *call);
     const char *name, *scope;
@@ -61,6 +65,8 @@ typedef struct cpu_instr {
     ew_program *program;          /* not NULL: a fused elementwise group */
     const lks_wide *wide;         /* not NULL: over the whole batch */
     int takes_after;              /* lks_kernel.after */
+    bool sums;                    /* some output is an accumulator of a lane's tree nodes */
+    bool takes_sums;              /* lks_kernel.sums */
     bool after;                   /* the kernel does these elementwise ops too (plan_after.c): */
     int mean, factor, bias, mask; /* inputs, or 0 */
     bool relu;
@@ -98,15 +104,19 @@ typedef struct cpu_tree_node {
 typedef struct cpu_lane {
     int replica;
     int shard_begin, shard_end;
-    char *arena; /* slots of the running phase */
+    atomic_ullong run; /* which of these nobody has taken yet: take.c */
+    char *arena;       /* slots of the running phase */
     char *scratch;
     float **buffers; /* accumulator buffers */
     int n_buffers;
     cpu_tree_node *nodes; /* stack of finished nodes */
     int n_nodes;
     unsigned free_buffers; /* bit mask */
-    const char **feeds;    /* rows of each input for the running slice */
-    const void **in;       /* pointer scratch for calls */
+    bool fresh;            /* the running slice is its shard's first: accumulators hold what is no longer wanted */
+    int n_join; /* and its last: nodes that the shard's sums meet, each instruction's as soon as it is done */
+    const float *join[LKS_CPU_MAX_LEVELS];
+    const char **feeds; /* rows of each input for the running slice */
+    const void **in;    /* pointer scratch for calls */
     void **out;
     bool finite;     /* its part of the last wide instruction is */
     int64_t bad;     /* tracing: first instruction with a result that is not finite, or -1 */
@@ -167,7 +177,8 @@ struct lks_executable {
     /* the running step */
     const lks_run_args *args;
     int phase;
-    bool alone; /* one lane has all examples: the others help it (split.c) */
+    atomic_bool joined_finite; /* so far, of the phase being joined */
+    bool alone;                /* one lane has all examples: the others help it (split.c) */
     bool tracing;
 };
 
@@ -200,15 +211,24 @@ void lks__ew_program_run(const ew_program *p, const lks_kernel_set *kernels, con
 /* Output k is the memory of one of the inputs: write it only after all reads of a block. */
 void lks__ew_program_in_place(ew_program *p, int out);
 
-/* join.c: the fixed tree. */
-void lks__cpu_lane_start_shard(lks_executable *exe, cpu_lane *lane, const cpu_phase *phase);
+/* join.c: the fixed tree. A lane starts a shard, runs its slices with `fresh` and `n_join` set for the first and last of them, and
+ * finishes it. Around each instruction of a slice: its accumulators start at zero; they meet those of other shards. */
+void lks__cpu_lane_start_shard(lks_executable *exe, cpu_lane *lane, const cpu_phase *phase, bool empty);
+void lks__cpu_lane_last_slice(cpu_lane *lane, int shard);
 void lks__cpu_lane_finish_shard(lks_executable *exe, cpu_lane *lane, const cpu_phase *phase, int shard);
+void lks__cpu_start_sums(const lks_executable *exe, const cpu_lane *lane, const cpu_instr *instr);
+void lks__cpu_join_sums(const lks_executable *exe, const cpu_lane *lane, const cpu_instr *instr);
 void lks__cpu_join(lks_executable *exe, int phase);
 /* Do the two nodes have one parent? */
 static inline bool lks__cpu_sisters(const cpu_tree_node *a, const cpu_tree_node *b)
 {
     return a->level == b->level && a->index != b->index && a->index / 2 == b->index / 2;
 }
+
+/* take.c: all lanes have their own shards before them; the next shard of a lane, of its own or another's run, or -1.
+ * back: a run is walked from its end. */
+void lks__cpu_deal_shards(lks_executable *exe);
+int lks__cpu_take_shard(lks_executable *exe, cpu_lane *lane, bool back);
 
 /* Checks the wanted values, then assigns: the end of every step. */
 lks_status lks__cpu_end_step(lks_executable *exe, bool dry);

@@ -181,6 +181,7 @@ static lks_status single_instr(lks_executable *exe, int64_t id, cpu_instr *instr
         instr->run = k->run;
         instr->name = k->name;
         instr->takes_after = k->after;
+        instr->takes_sums = k->sums;
         instr->scratch = k->scratch != NULL ? k->scratch(n->attrs, n->in_type, &n->type) : 0;
         break;
     }

@@ -117,7 +117,7 @@ static void place_accumulators(lks_executable *exe)
         int64_t at[2] = { 0, 0 };
         for (int pass = 0; pass < 2; pass++)
             for (size_t i = 0; i < phase->list.n; i++) {
-                const cpu_instr *instr = &phase->list.instrs[i];
+                cpu_instr *instr = &phase->list.instrs[i];
                 for (int k = 0; k < instr->n_out; k++) {
                     const lks_graph_node *n = lks__graph_at(exe->graph, instr->out[k]);
                     int64_t floats = (lks__type_size(&n->type) + 15) & ~(int64_t)15;
@@ -127,6 +127,7 @@ static void place_accumulators(lks_executable *exe)
                         exe->wide_floats += floats;
                         continue;
                     }
+                    instr->sums = true;
                     v->index = (pass == 1 ? at[0] : 0) + at[pass];
                     at[pass] += floats;
                 }
@@ -220,6 +221,14 @@ static size_t slot_budget(const lks_executable *exe, int p, item *items)
     return walked > l2 ? walked : l2;
 }
 
+/* 16 examples in two slices of 8 rather than 9 and 7: kernels take several examples side by side. */
+static int64_t equal_parts(int64_t whole, int64_t most)
+{
+    int64_t parts = (whole + most - 1) / most;
+
+    return (whole + parts - 1) / parts;
+}
+
 static lks_status choose_slice(lks_executable *exe, int p, item *items)
 {
     size_t one, budget = slot_budget(exe, p, items);
@@ -233,6 +242,7 @@ static lks_status choose_slice(lks_executable *exe, int p, item *items)
     if (wished_slice() > 0) slice = wished_slice();
     if (slice > shard) slice = shard;
     if (slice < 1) slice = 1;
+    if (wished_slice() == 0) slice = equal_parts(shard, slice);
     exe->phases[p].slice = slice;
     return place_slots(exe, p, slice, items);
 }

@@ -24,6 +24,7 @@ void SIMD(batch_sum)(const lks_op_call *call);
 void SIMD(batch_max)(const lks_op_call *call);
 bool SIMD(reduce_applicable)(const void *attrs, int n_in, const lks_type *const *in, const lks_type *out);
 double SIMD(fma_burst)(int64_t n);
+void SIMD(add)(float *acc, const float *x, int64_t n); /* acc[i] += x[i] */
 
 /* The convolutions whose vectors run over the summed channels, or over depthwise channels; false if `job` is none of them. */
 bool SIMD(conv_vector)(struct conv_job *job, const float *w, int backward);
@@ -34,6 +35,6 @@ void SIMD(conv_dense)(int64_t rows, int64_t k, int64_t m, bool transposed, const
 void SIMD(filter_dense)(int64_t n, int64_t positions, int64_t k, int64_t m, bool carry, const float *a, const float *d,
                         float *w);
 void SIMD(matmul_few)(int64_t rows, int64_t k, int64_t m, const float *a, const float *w, float *y);
-void SIMD(matmul_filter_few)(int64_t rows, int64_t k, int64_t m, const float *a, const float *d, float *w);
+void SIMD(matmul_filter_few)(const lks_op_call *call);
 
 #endif

@@ -158,7 +158,12 @@ void SIMD(matmul_filter)(const lks_op_call *call)
     const lks_shape *shape = &call->in_type[0]->shape;
     const int64_t k = call->out_type->shape.dim[0], m = call->out_type->shape.dim[1];
 
-    if (shape->rank == 1 && m < 16) SIMD(matmul_filter_few)(call->n, k, m, call->in[0], call->in[1], call->out);
-    else if (shape->rank == 1) SIMD(filter_dense)(1, call->n, k, m, true, call->in[0], call->in[1], call->out);
+    if (shape->rank == 1 && m < FEW_COLUMNS) {
+        SIMD(matmul_filter_few)(call);
+        return;
+    }
+    if (call->fresh) memset(call->out, 0, (size_t)(k * m) * sizeof(float));
+    if (shape->rank == 1) SIMD(filter_dense)(1, call->n, k, m, true, call->in[0], call->in[1], call->out);
     else SIMD(filter_dense)(call->n, rows_of(call->in_type[0], 1), k, m, false, call->in[0], call->in[1], call->out);
+    for (int i = 0; i < call->n_join; i++) SIMD(add)(call->out, call->join[i], k * m);
 }

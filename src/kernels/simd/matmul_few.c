@@ -317,15 +317,24 @@ static void few_outer_rows(few *f, int64_t rows, float *w, int64_t k, int64_t le
                 w[i * f->m + j] = lks__fma_f(a[e * f->k + i], d[e * f->m + j], w[i * f->m + j]);
 }
 
-void SIMD(matmul_filter_few)(int64_t rows, int64_t k, int64_t m, const float *a, const float *d, float *w)
+/* A run of rows of w stays in L1 while it is zeroed, meets all rows of a, and is joined with the sums of other shards. */
+void SIMD(matmul_filter_few)(const lks_op_call *call)
 {
-    few f = { .k = k, .m = m };
+    const int64_t k = call->out_type->shape.dim[0], m = call->out_type->shape.dim[1], rows = call->n;
     const int64_t chunk = few_chunk_length(m);
+    const float *a = call->in[0], *d = call->in[1];
+    float *w = call->out;
+    few f = { .k = k, .m = m };
 
     few_indices(&f);
-    for (int64_t first = 0; first < k; first += chunk)
+    for (int64_t first = 0; first < k; first += chunk) {
+        const int64_t length = k - first < chunk ? k - first : chunk;
+
+        if (call->fresh) memset(w + first * m, 0, (size_t)(length * m) * sizeof *w);
         for (int64_t i = 0, n; i < rows; i += n) {
             n = rows - i >= 4 ? 4 : rows - i >= 2 ? 2 : 1;
-            few_outer_rows(&f, n, w, first, k - first < chunk ? k - first : chunk, a + i * k, d + i * m);
+            few_outer_rows(&f, n, w, first, length, a + i * k, d + i * m);
         }
+        for (int i = 0; i < call->n_join; i++) SIMD(add)(w + first * m, call->join[i] + first * m, length * m);
+    }
 }

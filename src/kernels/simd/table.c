@@ -21,7 +21,7 @@
 extern const lks_ew_fn LKS_SIMD_PASTE(lks__ew, LKS_SIMD_ISA)[LKS_EW_COUNT];
 extern const lks_kernel_set SIMD(kernels);
 
-static void add(float *acc, const float *x, int64_t n)
+void SIMD(add)(float *acc, const float *x, int64_t n)
 {
     int64_t i = 0;
 
@@ -108,31 +108,32 @@ static bool wide_conv2d_filter(const void *attrs, int n_in, const lks_type *cons
 #endif
 
 static const lks_kernel table[] = {
-    { &lks__op_conv2d, NAME("conv2d"), wide_conv2d, SIMD(conv2d_scratch), SIMD(conv2d), LKS_AFTER_ALL },
+    { &lks__op_conv2d, NAME("conv2d"), wide_conv2d, SIMD(conv2d_scratch), SIMD(conv2d), LKS_AFTER_ALL, false },
     { &lks__op_conv2d_input, NAME("conv2d_input"), wide_conv2d_input, SIMD(conv2d_scratch), SIMD(conv2d_input),
-      LKS_AFTER_SIMPLE },
+      LKS_AFTER_SIMPLE, false },
     { &lks__op_conv2d_filter, NAME("conv2d_filter"), wide_conv2d_filter, SIMD(conv2d_filter_scratch),
-      SIMD(conv2d_filter), 0 },
+      SIMD(conv2d_filter), 0, false },
 #if defined(__AVX512F__)
-    { &lks__op_conv2d, "conv2d/avx2", NULL, SIMD(conv2d_scratch), lks__conv2d_avx2, LKS_AFTER_ALL },
-    { &lks__op_conv2d_input, "conv2d_input/avx2", NULL, SIMD(conv2d_scratch), lks__conv2d_input_avx2,
-      LKS_AFTER_SIMPLE },
-    { &lks__op_conv2d_filter, "conv2d_filter/avx2", NULL, SIMD(conv2d_filter_scratch), lks__conv2d_filter_avx2, 0 },
+    { &lks__op_conv2d, "conv2d/avx2", NULL, SIMD(conv2d_scratch), lks__conv2d_avx2, LKS_AFTER_ALL, false },
+    { &lks__op_conv2d_input, "conv2d_input/avx2", NULL, SIMD(conv2d_scratch), lks__conv2d_input_avx2, LKS_AFTER_SIMPLE,
+      false },
+    { &lks__op_conv2d_filter, "conv2d_filter/avx2", NULL, SIMD(conv2d_filter_scratch), lks__conv2d_filter_avx2, 0,
+      false },
 #endif
-    { &lks__op_matmul, NAME("matmul"), NULL, SIMD(matmul_scratch), SIMD(matmul), LKS_AFTER_SIMPLE },
-    { &lks__op_matmul_filter, NAME("matmul_filter"), NULL, NULL, SIMD(matmul_filter), 0 },
-    { &lks__op_reduce_sum, NAME("reduce_sum"), SIMD(reduce_applicable), NULL, SIMD(reduce_sum), 0 },
-    { &lks__op_reduce_max, NAME("reduce_max"), SIMD(reduce_applicable), NULL, SIMD(reduce_max), 0 },
-    { &lks__op_batch_sum, NAME("batch_sum"), SIMD(reduce_applicable), NULL, SIMD(batch_sum), 0 },
-    { &lks__op_batch_max, NAME("batch_max"), SIMD(reduce_applicable), NULL, SIMD(batch_max), 0 },
-    { NULL, NULL, NULL, NULL, NULL, 0 },
+    { &lks__op_matmul, NAME("matmul"), NULL, SIMD(matmul_scratch), SIMD(matmul), LKS_AFTER_SIMPLE, false },
+    { &lks__op_matmul_filter, NAME("matmul_filter"), NULL, NULL, SIMD(matmul_filter), 0, true },
+    { &lks__op_reduce_sum, NAME("reduce_sum"), SIMD(reduce_applicable), NULL, SIMD(reduce_sum), 0, false },
+    { &lks__op_reduce_max, NAME("reduce_max"), SIMD(reduce_applicable), NULL, SIMD(reduce_max), 0, false },
+    { &lks__op_batch_sum, NAME("batch_sum"), SIMD(reduce_applicable), NULL, SIMD(batch_sum), 0, false },
+    { &lks__op_batch_max, NAME("batch_max"), SIMD(reduce_applicable), NULL, SIMD(batch_max), 0, false },
+    { NULL, NULL, NULL, NULL, NULL, 0, false },
 };
 
 const lks_kernel_set SIMD(kernels) = {
     .isa = ISA_OF(LKS_SIMD_ISA),
     .kernels = table,
     .elementwise = LKS_SIMD_PASTE(lks__ew, LKS_SIMD_ISA),
-    .add = add,
+    .add = SIMD(add),
     .add_rows = add_rows,
     .all_finite = all_finite,
     .fma_burst = SIMD(fma_burst),

@@ -1,0 +1,69 @@
+/* take.c - which shard a lane does next. Each begins with a contiguous run of its own, whose sums meet early in the tree. A lane that has
+ * nothing left takes what is left at the other end of the longest run of its replica: so a thread that the machine slows down
+ * holds up the step by one shard at most. Who does a shard cannot show: its place in the tree is its number's.
+ */
+#include "plan.h"
+
+static unsigned long long run_of(int begin, int end)
+{
+    return (unsigned long long)(unsigned)begin << 32 | (unsigned)end;
+}
+
+static int begin_of(unsigned long long run)
+{
+    return (int)(run >> 32);
+}
+
+static int end_of(unsigned long long run)
+{
+    return (int)(run & 0xffffffffu);
+}
+
+void lks__cpu_deal_shards(lks_executable *exe)
+{
+    for (int l = 0; l < exe->n_lanes; l++)
+        atomic_store(&exe->lanes[l].run, run_of(exe->lanes[l].shard_begin, exe->lanes[l].shard_end));
+}
+
+/* The first or last shard of the run; -1: none is left. */
+static int take_from(cpu_lane *lane, bool last)
+{
+    unsigned long long run = atomic_load(&lane->run);
+
+    for (;;) {
+        const int begin = begin_of(run), end = end_of(run);
+        const unsigned long long rest = last ? run_of(begin, end - 1) : run_of(begin + 1, end);
+
+        if (begin >= end) return -1;
+        if (atomic_compare_exchange_weak(&lane->run, &run, rest)) return last ? end - 1 : begin;
+    }
+}
+
+static cpu_lane *longest_run(lks_executable *exe, int replica)
+{
+    cpu_lane *best = NULL;
+    int most = 0;
+
+    for (int l = 0; l < exe->n_lanes; l++) {
+        cpu_lane *lane = &exe->lanes[l];
+        const unsigned long long run = atomic_load(&lane->run);
+
+        if (lane->replica != replica || end_of(run) - begin_of(run) <= most) continue;
+        most = end_of(run) - begin_of(run);
+        best = lane;
+    }
+    return best;
+}
+
+int lks__cpu_take_shard(lks_executable *exe, cpu_lane *lane, bool back)
+{
+    int shard = take_from(lane, back);
+
+    while (shard < 0 && lane->free_buffers != 0) { /* another's shard takes a buffer that its own would not have */
+        cpu_lane *other = longest_run(exe, lane->replica);
+
+        if (other == NULL) break;
+        shard = take_from(other, !back);
+    }
+    return shard;
+}
