@@ -1,37 +1,12 @@
 /* test_data_files.c - sources over files: lines, TFRecord, fixed lengths, CSV, listings, caches; and broken files, each of which
  * gives a sentence with its name and place, after which the next file is read. */
-#include "test_data.h"
+#include "test_records.h"
 
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "data/codec.h"
 #include "files/crc32c.h"
-
-static char folder[64];
-
-static const char *path(const char *name)
-{
-    static char paths[8][128];
-    static int turn;
-    char *p = paths[turn++ % 8];
-
-    snprintf(p, sizeof paths[0], "%s/%s", folder, name);
-    return p;
-}
-
-static const char *write_file(const char *name, const void *data, size_t n)
-{
-    const char *p = path(name);
-    FILE *f = fopen(p, "wb");
-
-    assert_non_null(f);
-    assert_int_equal(fwrite(data, 1, n, f), n);
-    fclose(f);
-    return p;
-}
 
 /* A pass over strings as "a|b|!|", '!' for a failure. */
 static void read_strings(lks_dataset *ds, char *text, size_t size)
@@ -322,22 +297,6 @@ static void a_cache_in_a_file_outlives_its_dataset(void **state)
     }
     lks_dataset_release(ds);
     lks_set_warnings(NULL, NULL);
-}
-
-static int make_folder(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/lks-test-data-XXXXXX");
-    return mkdtemp(folder) == NULL ? -1 : 0;
-}
-
-static int remove_folder(void **state)
-{
-    char command[128];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
 }
 
 int main(void)

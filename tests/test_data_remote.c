@@ -2,7 +2,7 @@
  * loopback interface, which is why plain http is allowed here.
  * ctest labels: concurrent
  */
-#include "test_records.h"
+#include "test_sources.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -35,14 +35,34 @@ static void send_all(int fd, const void *data, size_t n)
     }
 }
 
+/* What is asked for: the record file, or one of the TFDS folder's, which `own` is freed of. NULL: there is none. */
+static unsigned char *find(const char *request, size_t *size, unsigned char **own)
+{
+    char name[256], local[512];
+    FILE *f;
+
+    *size = server.size;
+    if (strncmp(request, "GET /file", 9) == 0) return server.file;
+    if (sscanf(request, "GET /tiny/%200s", name) != 1) return NULL;
+    snprintf(local, sizeof local, "%s/tiny/1.10.0/%s", folder, name);
+    f = fopen(local, "rb");
+    if (f == NULL) return NULL;
+    *own = malloc(65536);
+    *size = fread(*own, 1, 65536, f);
+    fclose(f);
+    return *own;
+}
+
 /* One request; false: the connection ends. */
 static bool answer(int fd)
 {
     char request[4096], head[512];
     size_t n = 0;
-    unsigned long long begin = 0, end = server.size - 1;
+    unsigned long long begin = 0, end;
+    unsigned char *file, *own = NULL;
     const char *range;
-    bool partial;
+    size_t size;
+    bool partial, whole = true;
 
     while (n + 1 < sizeof request) {
         ssize_t k = recv(fd, request + n, sizeof request - 1 - n, 0);
@@ -57,26 +77,29 @@ static bool answer(int fd)
         send_all(fd, "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n", 41);
         return true;
     }
-    if (strstr(request, "GET /file") == NULL) {
+    file = find(request, &size, &own);
+    if (file == NULL) {
         send_all(fd, "HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", 39);
         return true;
     }
+    end = size - 1;
     range = strstr(request, "Range: bytes=");
     partial = range != NULL && !atomic_load(&server.ignore_ranges);
-    if (partial && sscanf(range, "Range: bytes=%llu-%llu", &begin, &end) == 2 && end >= server.size)
-        end = server.size - 1;
+    if (partial && sscanf(range, "Range: bytes=%llu-%llu", &begin, &end) == 2 && end >= size) end = size - 1;
     snprintf(head, sizeof head,
              "HTTP/1.1 %s\r\nETag: \"v%d\"\r\nContent-Range: bytes %llu-%llu/%zu\r\nContent-Length: %llu\r\n\r\n",
-             partial ? "206 Part" : "200 OK", begin > 0 ? atomic_load(&server.change_tag) : 0, begin, end, server.size,
+             partial ? "206 Part" : "200 OK", begin > 0 ? atomic_load(&server.change_tag) : 0, begin, end, size,
              end + 1 - begin);
     send_all(fd, head, strlen(head));
     if (atomic_exchange(&server.cut_next, 0)) {
-        send_all(fd, server.file + begin, 100);
-        return false;
+        send_all(fd, file + begin, 100);
+        whole = false;
+    } else {
+        send_all(fd, file + begin, (size_t)(end + 1 - begin));
+        atomic_fetch_add(&server.sent, (long)(end + 1 - begin));
     }
-    send_all(fd, server.file + begin, (size_t)(end + 1 - begin));
-    atomic_fetch_add(&server.sent, (long)(end + 1 - begin));
-    return true;
+    free(own);
+    return whole;
 }
 
 static void *serve(void *unused)
@@ -200,6 +223,22 @@ static void a_file_that_changes_is_noticed(void **state)
     assert_non_null(strstr(lks_last_error(), "changed while it was read"));
 }
 
+static void see_label(lks_element *e, int64_t i)
+{
+    assert_int_equal(int_of(e, 1), i + 1);
+}
+
+static void a_tfds_folder_is_read_from_its_address(void **state)
+{
+    (void)state;
+    reset();
+    write_tfds();
+    assert_int_equal(
+        each(lks_tfds(address("tiny"), "train[1:]", .as_supervised = LKS_TRUE, .allow_http = LKS_TRUE), see_label), 2);
+    assert_fails(lks_tfds(address("tiny"), "train"), LKS_E_ARG, "allow_http");
+    assert_fails(lks_tfds(address("small"), "train", .allow_http = LKS_TRUE), LKS_E_NOTFOUND, "404");
+}
+
 static void plain_http_is_refused_unless_allowed(void **state)
 {
     const char *url = address("file");
@@ -250,9 +289,13 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_is_read_by_ranges),       cmocka_unit_test(what_is_passed_over_is_not_fetched),
-        cmocka_unit_test(a_busy_server_is_asked_again),   cmocka_unit_test(servers_without_ranges_and_without_the_file),
-        cmocka_unit_test(a_file_that_changes_is_noticed), cmocka_unit_test(plain_http_is_refused_unless_allowed),
+        cmocka_unit_test(a_file_is_read_by_ranges),
+        cmocka_unit_test(what_is_passed_over_is_not_fetched),
+        cmocka_unit_test(a_busy_server_is_asked_again),
+        cmocka_unit_test(servers_without_ranges_and_without_the_file),
+        cmocka_unit_test(a_file_that_changes_is_noticed),
+        cmocka_unit_test(plain_http_is_refused_unless_allowed),
+        cmocka_unit_test(a_tfds_folder_is_read_from_its_address),
     };
 
 #ifndef LKS_HAVE_LIBCURL

@@ -23,6 +23,17 @@ static inline const char *path(const char *name)
     return p;
 }
 
+static inline const char *write_file(const char *name, const void *data, size_t n)
+{
+    const char *p = path(name);
+    FILE *f = fopen(p, "wb");
+
+    assert_non_null(f);
+    assert_int_equal(fwrite(data, 1, n, f), n);
+    fclose(f);
+    return p;
+}
+
 /* { label: [5 + i], name: ["cat"], x: i + 1 floats, words: i strings } */
 static inline lks_example *sample(int64_t i)
 {

@@ -8,10 +8,15 @@
 
 static inline void put_number(lks_text *t, const lks_tensor *v, int64_t i)
 {
+    const void *data = lks_tensor_cdata(v);
+
     switch (lks_tensor_dtype(v)) {
-    case LKS_INT64: lks__text_printf(t, "%lld", (long long)((const int64_t *)lks_tensor_cdata(v))[i]); break;
-    case LKS_FLOAT32: lks__text_printf(t, "%g", (double)((const float *)lks_tensor_cdata(v))[i]); break;
-    default: lks__text_puts(t, ((const lks_bytes *)lks_tensor_cdata(v))[i].data); break;
+    case LKS_INT64: lks__text_printf(t, "%lld", (long long)((const int64_t *)data)[i]); break;
+    case LKS_INT32: lks__text_printf(t, "%d", (int)((const int32_t *)data)[i]); break;
+    case LKS_UINT8:
+    case LKS_BOOL: lks__text_printf(t, "%d", ((const uint8_t *)data)[i]); break;
+    case LKS_FLOAT32: lks__text_printf(t, "%g", (double)((const float *)data)[i]); break;
+    default: lks__text_puts(t, ((const lks_bytes *)data)[i].data); break;
     }
 }
 

@@ -36,6 +36,10 @@ LKS_API lks_dataset *lks_idx_n(size_t n, const char *const *paths);
 LKS_API lks_dataset *lks_cifar10(size_t n, const char *const *files);
 /* train.bin or test.bin of CIFAR-100: the label is the fine one (100 classes), or the coarse one (20). */
 LKS_API lks_dataset *lks_cifar100(size_t n, const char *const *files, int coarse_labels);
+/* The same with options of lks_files_options (NULL: defaults). */
+LKS_API lks_dataset *lks_cifar10_with(size_t n, const char *const *files, const lks_files_options *options);
+LKS_API lks_dataset *lks_cifar100_with(size_t n, const char *const *files, int coarse_labels,
+                                       const lks_files_options *options);
 
 /* ---- WebDataset: samples in tar files ---- */
 
@@ -52,7 +56,8 @@ typedef struct lks_webdataset_options {
     size_t struct_size;
     size_t n_fields; /* at least 1 */
     const lks_webdataset_field *fields;
-    lks_files_options files; /* compression_type "GZIP" for .tar.gz; num_parallel_reads is not available */
+    lks_files_options
+        files; /* compression_type "GZIP" for .tar.gz; num_parallel_reads: samples of so many shards in turn */
 } lks_webdataset_options;
 /* Consecutive members with the same name up to the first dot of their base name are a sample: a dict of the fields and
  * "__key__". Names of shards may have ranges: "train-{000..146}.tar". Members that no field asks for are passed over. */
@@ -66,9 +71,11 @@ typedef struct lks_tfds_options {
     lks_tristate
         as_supervised; /* default false: a dict of all features; true: the tuple that the folder calls supervised */
     int64_t num_parallel_calls; /* of parsing and decoding; default LKS_AUTOTUNE, LKS_ZERO_INT = 0 */
+    int64_t num_parallel_reads; /* 0 = shard after shard; N = 16 elements of each of N shards in turn */
+    lks_tristate allow_http;    /* default false: the folder may begin with https://, http:// is refused */
 } lks_tfds_options;
 /* `folder` has dataset_info.json and features.json, or folders of versions (or of configurations and versions) of which the
- * highest counts. `split`: "train", "test[:100]", "train[10%:20%]", "train[-500:]". Elements come in the order of the shards.
+ * highest counts; behind an https:// address it is the folder with the two files itself. `split`: "train", "test[:100]", "train[10%:20%]", "train[-500:]". Elements come in the order of the shards.
  * Nested features are dicts; a feature of a kind that is not known here is LKS_E_UNSUPPORTED and named. */
 LKS_API lks_dataset *lks_tfds_with(const char *folder, const char *split, const lks_tfds_options *options);
 

@@ -155,93 +155,66 @@ lks_dataset *lks__file_list_shard(lks_dataset *of, int64_t num, int64_t index)
     return ds;
 }
 
+/* The source over the one file of this name. */
+static lks_dataset *one_file(lks_dataset *of, const char *name)
+{
+    lks_dataset *ds = lks__dataset_clone(of, NULL, LKS_UNKNOWN_CARDINALITY);
+    lks_file_list *list = (lks_file_list *)ds;
+    size_t n = strlen(name) + 1;
+
+    if (!lks__dataset_ok(ds)) return ds;
+    ds->extra = lks__calloc(1, sizeof *list->path + n);
+    if (ds->extra == NULL) return lks__dataset_fail(ds, lks__fail(LKS_E_NOMEM, "no memory for a file name"));
+    list->path = ds->extra;
+    list->path[0] = memcpy(list->path + 1, name, n);
+    list->n = 1;
+    return ds;
+}
+
 /* ---- parallel reads: interleave over the names ---- */
 
-typedef struct one_file {
-    lks_dataset *(*make)(const char *file, void *user);
-    void *user;
-    void (*release)(void *user);
-    lks_spec *spec;
-} one_file;
-
-static lks_spec *one_file_spec(const lks_map_context *context, const lks_spec *in, void *user)
+static lks_spec *open_spec(const lks_map_context *context, const lks_spec *in, void *user)
 {
     (void)context, (void)in;
-    return lks_spec_dataset(lks_spec_retain(((const one_file *)user)->spec));
+    return lks_spec_dataset(lks_spec_retain(((const lks_dataset *)user)->spec));
 }
 
 static lks_status open_file(const lks_map_context *context, lks_element *in, lks_element *out, void *user)
 {
-    const one_file *f = user;
     const lks_bytes *name = lks_tensor_cdata(lks_element_tensor(in, 0));
 
     (void)context;
-    return lks_element_set_dataset(out, 0, f->make(name->data, f->user)); /* our strings end with a zero byte */
+    return lks_element_set_dataset(out, 0, one_file(user, name->data)); /* our strings end with a zero byte */
 }
 
-static void release_file(void *user)
+static void release_source(void *user)
 {
-    one_file *f = user;
-
-    f->release(f->user);
-    lks_spec_release(f->spec);
-    lks__free(f);
+    lks_dataset_release(user);
 }
 
-lks_dataset *lks__parallel_reads(lks_dataset *ds, int64_t reads, lks_dataset *(*make)(const char *file, void *user),
-                                 void *user, void (*release)(void *user))
+lks_dataset *lks__parallel_reads(lks_dataset *ds, int64_t reads)
 {
     const lks_file_list *list = (const lks_file_list *)ds;
-    lks_tensor *names;
-    lks_dataset *files;
-    one_file *f;
-
-    if (reads == 0 || !lks__dataset_ok(ds)) {
-        release(user);
-        return ds;
-    }
-    names = lks_tensor_create(LKS_STRING, (lks_shape){ .rank = 1, .dim = { (int64_t)list->n } });
-    f = lks__calloc(1, sizeof *f);
-    for (size_t i = 0; names != NULL && i < list->n; i++)
-        if (lks__tensor_set_bytes(names, (int64_t)i, list->path[i], strlen(list->path[i])) != LKS_OK) {
-            lks_tensor_release(names);
-            names = NULL;
-        }
-    if (names == NULL || f == NULL) {
-        release(user);
-        lks__free(f);
-        lks_tensor_release(names);
-        return lks__dataset_fail(ds, lks__fail(LKS_E_NOMEM, "no memory for %zu file names", list->n));
-    }
-    *f = (one_file){ make, user, release, lks_spec_retain(ds->spec) };
-    lks_dataset_release(ds);
-    files = lks_from_tensor_slices_n(1, &names);
-    lks_tensor_release(names);
     const lks_map_fn fn = { .struct_size = sizeof fn,
                             .name = "read_file",
-                            .output_spec = one_file_spec,
+                            .output_spec = open_spec,
                             .apply = open_file,
                             .flags = LKS_FN_PURE | LKS_FN_OPENS_FILES,
-                            .user = f,
-                            .release = release_file };
+                            .user = ds,
+                            .release = release_source };
+    lks_tensor *names;
+    lks_dataset *files;
+    lks_status status = LKS_OK;
+
+    if (reads == 0 || !lks__dataset_ok(ds)) return ds;
+    names = lks_tensor_create(LKS_STRING, (lks_shape){ .rank = 1, .dim = { (int64_t)list->n } });
+    if (names == NULL) status = LKS_E_NOMEM;
+    for (size_t i = 0; status == LKS_OK && i < list->n; i++)
+        status = lks__tensor_set_bytes(names, (int64_t)i, list->path[i], strlen(list->path[i]));
+    files = status == LKS_OK ? lks_from_tensor_slices_n(1, &names) : NULL;
+    lks_tensor_release(names);
+    if (status != LKS_OK) return lks__dataset_fail(ds, status);
     return lks_interleave(files, &fn, .cycle_length = reads, .num_parallel_calls = reads);
-}
-
-/* ---- sources that need nothing but the list: lines, TFRecord ---- */
-
-typedef struct plain_source {
-    const lks_stage *stage;
-    char compression[8];
-    int64_t buffer_size;
-    lks_tristate allow_http;
-} plain_source;
-
-static lks_dataset *make_plain(const char *file, void *user)
-{
-    const plain_source *p = user;
-    const lks_files_options o = { sizeof o, p->compression, p->buffer_size, 0, p->allow_http };
-
-    return lks__string_files(p->stage, 1, &file, &o);
 }
 
 lks_dataset *lks__string_files(const lks_stage *stage, size_t n, const char *const *files,
@@ -249,7 +222,6 @@ lks_dataset *lks__string_files(const lks_stage *stage, size_t n, const char *con
 {
     lks_dataset *ds = lks__dataset_begin(stage, 0, NULL);
     lks_files_options o;
-    plain_source *p;
     lks_status status;
 
     if (ds == NULL) return NULL;
@@ -257,12 +229,5 @@ lks_dataset *lks__string_files(const lks_stage *stage, size_t n, const char *con
     status = lks__file_list_init((lks_file_list *)ds, n, files, &o);
     if (status != LKS_OK) return lks__dataset_fail(ds, status);
     ds = lks__dataset_spec_is(ds, lks_spec_tensor(LKS_STRING, (lks_shape){ .rank = 0 }));
-    if (o.num_parallel_reads == 0 || !lks__dataset_ok(ds)) return ds;
-    p = lks__calloc(1, sizeof *p);
-    if (p == NULL) return lks__dataset_fail(ds, lks__fail(LKS_E_NOMEM, "no memory for parallel reads"));
-    p->stage = stage;
-    p->buffer_size = o.buffer_size;
-    p->allow_http = o.allow_http;
-    if (o.compression_type != NULL) snprintf(p->compression, sizeof p->compression, "%s", o.compression_type);
-    return lks__parallel_reads(ds, o.num_parallel_reads, make_plain, p, lks__free);
+    return lks__parallel_reads(ds, o.num_parallel_reads);
 }

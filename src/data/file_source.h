@@ -48,10 +48,9 @@ lks_status lks__file_fail(const lks_file_cursor *c, lks_status code, const char 
 /* An element that is one string. */
 lks_status lks__string_element(lks_cursor *n, const void *data, size_t size, lks_element **out);
 
-/* Turns the dataset of a source over all files into one that reads `reads` files in turn: `make` builds the source over
- * one file with `user`. Steals ds; user is released by `release` in the end. */
-lks_dataset *lks__parallel_reads(lks_dataset *ds, int64_t reads, lks_dataset *(*make)(const char *file, void *user),
-                                 void *user, void (*release)(void *user));
+/* Turns the dataset of a source over all files into one that reads `reads` files in turn (0: leaves it as it is). Steals ds; a
+ * failed one comes back. */
+lks_dataset *lks__parallel_reads(lks_dataset *ds, int64_t reads);
 
 /* A source of strings that needs nothing but the list and the options, parallel reads included. */
 lks_dataset *lks__string_files(const lks_stage *stage, size_t n, const char *const *files,

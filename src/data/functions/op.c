@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/philox.h"
+#include "lockstep/dataset_distribute.h"
 #include "tensor/tensor.h"
 
 enum { SLOTS = 64, MAX_OPS = 32 };
@@ -318,6 +319,7 @@ const lks_map_fn *lks__op_function(const lks_op *op, const char *fmt, ...)
     if (f == NULL) return &no_memory;
     f->op[0] = *op;
     if (op->class->random) f->fn.flags |= LKS_FN_RANDOM;
+    if (op->class == &lks__op_read_file) f->fn.flags |= LKS_FN_OPENS_FILES;
     return &f->fn;
 }
 

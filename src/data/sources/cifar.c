@@ -100,32 +100,46 @@ const lks_stage lks__stage_cifar = { .name = "cifar",
                                      .skip = skip,
                                      .close = lks__file_close,
                                      .destroy = lks__file_list_destroy,
-                                     .describe = describe };
+                                     .describe = describe,
+                                     .is_files = true };
 
-static lks_dataset *build(size_t n, const char *const *files, size_t labels, size_t label, int64_t classes)
+static lks_dataset *build(size_t n, const char *const *files, size_t labels, size_t label, int64_t classes,
+                          const lks_files_options *options)
 {
-    static const lks_files_options none = { .struct_size = sizeof none };
     static const int64_t size[] = { SIDE, SIDE, 3 };
     lks_dataset *ds = lks__dataset_begin(&lks__stage_cifar, 0, NULL);
     cifar_dataset *d = (cifar_dataset *)ds;
+    lks_files_options o;
     lks_status status;
 
     if (ds == NULL) return NULL;
+    lks__options(&o, sizeof o, options);
     d->labels = labels;
     d->label = label;
     d->classes = classes;
-    status = lks__file_list_init(&d->list, n, files, &none);
+    status = lks__file_list_init(&d->list, n, files, &o);
     if (status != LKS_OK) return lks__dataset_fail(ds, status);
-    return lks__dataset_spec_is(ds, lks_spec_tuple_of(lks_spec_tensor(LKS_UINT8, lks_shape_of(3, size)),
-                                                      lks_spec_label(LKS_INT64, lks_shape_of(0, NULL), classes)));
+    ds = lks__dataset_spec_is(ds, lks_spec_tuple_of(lks_spec_tensor(LKS_UINT8, lks_shape_of(3, size)),
+                                                    lks_spec_label(LKS_INT64, lks_shape_of(0, NULL), classes)));
+    return lks__parallel_reads(ds, o.num_parallel_reads);
 }
 
 lks_dataset *lks_cifar10(size_t n, const char *const *files)
 {
-    return build(n, files, 1, 0, 10);
+    return lks_cifar10_with(n, files, NULL);
 }
 
 lks_dataset *lks_cifar100(size_t n, const char *const *files, int coarse_labels)
 {
-    return build(n, files, 2, coarse_labels ? 0 : 1, coarse_labels ? 20 : 100);
+    return lks_cifar100_with(n, files, coarse_labels, NULL);
+}
+
+lks_dataset *lks_cifar10_with(size_t n, const char *const *files, const lks_files_options *options)
+{
+    return build(n, files, 1, 0, 10, options);
+}
+
+lks_dataset *lks_cifar100_with(size_t n, const char *const *files, int coarse_labels, const lks_files_options *options)
+{
+    return build(n, files, 2, coarse_labels ? 0 : 1, coarse_labels ? 20 : 100, options);
 }

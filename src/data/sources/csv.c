@@ -162,8 +162,6 @@ static lks_status set_up(csv_dataset *d, size_t n, const char *const *files, con
 {
     LKS_TRY(lks__file_list_init(&d->list, n, files, &o->files));
     if (o->n_columns == 0 || o->dtypes == NULL) return lks__fail(LKS_E_ARG, "no column given");
-    if (o->files.num_parallel_reads != 0)
-        return lks__fail(LKS_E_UNSUPPORTED, "num_parallel_reads of CSV files is not available yet");
     d->n = o->n_columns;
     d->dtype = lks__calloc(d->n, sizeof *d->dtype);
     d->fallback = lks__calloc(d->n, sizeof *d->fallback);
@@ -202,5 +200,6 @@ lks_dataset *lks_csv_with(size_t n, const char *const *files, const lks_csv_opti
     lks__options(&o, sizeof o, options);
     status = set_up((csv_dataset *)ds, n, files, &o);
     if (status != LKS_OK) return lks__dataset_fail(ds, status);
-    return lks__dataset_spec_is(ds, row_spec((csv_dataset *)ds));
+    ds = lks__dataset_spec_is(ds, row_spec((csv_dataset *)ds));
+    return lks__parallel_reads(ds, o.files.num_parallel_reads);
 }

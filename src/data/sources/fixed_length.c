@@ -127,11 +127,10 @@ lks_dataset *lks_fixed_length_with(size_t n, const char *const *files, int64_t r
                            (long long)record_bytes, (long long)o.header_bytes, (long long)o.footer_bytes);
     if (status == LKS_OK && (record_bytes > INT32_MAX || o.header_bytes > INT32_MAX || o.footer_bytes > INT32_MAX))
         status = lks__fail(LKS_E_LIMIT, "records, headers and footers must be below 2 GiB");
-    if (status == LKS_OK && o.files.num_parallel_reads != 0)
-        status = lks__fail(LKS_E_UNSUPPORTED, "num_parallel_reads of fixed-length records is not available yet");
     if (status != LKS_OK) return lks__dataset_fail(ds, status);
     d->record = (size_t)record_bytes;
     d->header = (size_t)o.header_bytes;
     d->footer = (size_t)o.footer_bytes;
-    return lks__dataset_spec_is(ds, lks_spec_tensor(LKS_STRING, (lks_shape){ .rank = 0 }));
+    ds = lks__dataset_spec_is(ds, lks_spec_tensor(LKS_STRING, (lks_shape){ .rank = 0 }));
+    return lks__parallel_reads(ds, o.files.num_parallel_reads);
 }

@@ -294,7 +294,8 @@ const lks_stage lks__stage_webdataset = { .name = "webdataset",
                                           .skip = skip,
                                           .close = close_cursor,
                                           .destroy = destroy,
-                                          .describe = describe };
+                                          .describe = describe,
+                                          .is_files = true };
 
 /* ---- building ---- */
 
@@ -357,9 +358,8 @@ lks_dataset *lks_webdataset_with(size_t n, const char *const *shards, const lks_
     status = lks__file_list_ranges(&d->list, n, shards, &o.files);
     if (status == LKS_OK && (o.n_fields < 1 || o.n_fields > MAX_FIELDS || o.fields == NULL))
         status = lks__fail(LKS_E_ARG, "n_fields must be 1 to %d, found %zu", MAX_FIELDS, o.n_fields);
-    if (status == LKS_OK && o.files.num_parallel_reads != 0)
-        status = lks__fail(LKS_E_UNSUPPORTED, "num_parallel_reads of WebDataset shards is not available yet");
     for (size_t i = 0; status == LKS_OK && i < o.n_fields; i++) status = add_field(d, &o.fields[i]);
     if (status != LKS_OK) return lks__dataset_fail(ds, status);
-    return lks__dataset_spec_is(ds, make_spec(d));
+    ds = lks__dataset_spec_is(ds, make_spec(d));
+    return lks__parallel_reads(ds, o.files.num_parallel_reads);
 }

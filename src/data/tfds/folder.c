@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "data/byte_stream.h"
 #include "files/reader.h"
 #include "tfds.h"
 
@@ -86,13 +87,38 @@ static lks_status choose(const char *folder, char **out)
     return *out == NULL ? lks__fail(LKS_E_NOMEM, "no memory for a path") : LKS_OK;
 }
 
+static lks_status read_remote(const char *path, void **out, size_t *n)
+{
+    enum { STEP = 1 << 16 };
+    lks_byte_stream s = { .open = false };
+    lks_text text = { 0 };
+    lks_status status = lks__stream_open(&s, path, LKS_PLAIN, STEP);
+    char part[4096];
+    size_t got = 1;
+
+    while (status == LKS_OK && got > 0) {
+        status = lks__stream_read(&s, part, sizeof part, &got);
+        if (status == LKS_OK) lks__text_append(&text, part, got);
+        if (status == LKS_OK && (text.failed || text.length > LARGEST_JSON))
+            status = text.failed ? lks__fail(LKS_E_NOMEM, "no memory for '%s'", path)
+                                 : lks__fail(LKS_E_LIMIT, "'%s' is too large", path);
+    }
+    lks__stream_free(&s);
+    *n = text.length;
+    if (status == LKS_OK && *n == 0) status = lks__fail(LKS_E_FORMAT, "'%s' is empty", path);
+    *out = status == LKS_OK ? text.data : NULL;
+    if (status != LKS_OK) lks__text_free(&text);
+    return status;
+}
+
 static lks_status read_json(const char *folder, const char *name, json_t **out)
 {
     char *path = join(folder, name);
     void *text = NULL;
     size_t n = 0;
-    lks_status status = path == NULL ? lks__fail(LKS_E_NOMEM, "no memory for a path")
-                                     : lks__read_file(path, LARGEST_JSON, &text, &n);
+    lks_status status = path == NULL           ? lks__fail(LKS_E_NOMEM, "no memory for a path")
+                        : lks__is_remote(path) ? read_remote(path, &text, &n)
+                                               : lks__read_file(path, LARGEST_JSON, &text, &n);
 
     if (status == LKS_OK) status = lks__json_parse(text, n, path, out);
     lks__free(text);
@@ -106,7 +132,7 @@ lks_status lks__tfds_open(const char *folder, lks_tfds_folder *out)
 
     *out = (lks_tfds_folder){ .path = lks__strdup(folder) };
     if (out->path == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a path");
-    for (int depth = 0; !exists(out->path, "dataset_info.json"); depth++) {
+    for (int depth = 0; !lks__is_remote(folder) && !exists(out->path, "dataset_info.json"); depth++) {
         char *inner = NULL;
         if (depth == DEEPEST) return lks__fail(LKS_E_NOTFOUND, "'%s' has no dataset_info.json within", folder);
         LKS_TRY(choose(out->path, &inner));
@@ -196,14 +222,15 @@ static lks_status list_shards(const lks_tfds_folder *f, const json_t *split, lks
     *records = 0;
     if (n > MAX_SHARDS) return lks__fail(LKS_E_LIMIT, "a split has %zu shards, at most %d are read", n, MAX_SHARDS);
     out->file = lks__calloc(n, sizeof *out->file);
-    if (out->file == NULL) return lks__fail(LKS_E_NOMEM, "no memory for %zu file names", n);
+    out->length = lks__calloc(n, sizeof *out->length);
+    if (out->file == NULL || out->length == NULL) return lks__fail(LKS_E_NOMEM, "no memory for %zu file names", n);
     for (size_t i = 0; i < n; i++) {
         int64_t length;
         LKS_TRY(number_of(json_array_get(lengths, i), &length));
         if (length < 0 || length > INT64_MAX / MAX_SHARDS)
             return lks__fail(LKS_E_FORMAT, "dataset_info.json: the length of shard %zu is %lld", i, (long long)length);
         LKS_TRY(shard_name(f, split, i, n, &out->file[i]));
-        out->n++;
+        out->length[out->n++] = length;
         *records += length;
     }
     return LKS_OK;
@@ -260,5 +287,6 @@ void lks__tfds_part_free(lks_tfds_part *p)
 {
     for (size_t i = 0; p->file != NULL && i < p->n; i++) lks__free(p->file[i]);
     lks__free(p->file);
+    lks__free(p->length);
     *p = (lks_tfds_part){ .file = NULL };
 }

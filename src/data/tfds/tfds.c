@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "data/stages.h"
+#include "lockstep/dataset_distribute.h"
 #include "lockstep/image.h"
 #include "tensor/tensor.h"
 #include "tfds.h"
@@ -178,17 +179,71 @@ static void release(void *user)
 
 /* ---- building ---- */
 
-static lks_dataset *records_of(const lks_tfds_part *p)
+static lks_spec *shard_spec(const lks_map_context *context, const lks_spec *in, void *user)
 {
-    lks_dataset *ds = lks_tfrecord_with(p->n, (const char *const *)p->file, NULL);
+    (void)context, (void)in, (void)user;
+    return lks_spec_dataset(lks_spec_tensor(LKS_STRING, lks_shape_of(0, NULL)));
+}
 
-    if (p->begin > 0) ds = lks_skip(ds, p->begin);
-    ds = lks_take(ds, p->end - p->begin);
-    return lks_assert_cardinality(ds, p->end - p->begin);
+/* Elements are (name of a shard, how many of its records to pass over, how many to read). */
+static lks_status open_shard(const lks_map_context *context, lks_element *in, lks_element *out, void *user)
+{
+    const lks_bytes *name = lks_tensor_cdata(lks_element_tensor(in, 0));
+    const int64_t *skip = lks_tensor_cdata(lks_element_tensor(in, 1));
+    const int64_t *count = lks_tensor_cdata(lks_element_tensor(in, 2));
+    lks_dataset *ds = lks_tfrecord(1, &name->data, .allow_http = user != NULL ? LKS_TRUE : LKS_FALSE);
+
+    (void)context;
+    if (*skip > 0) ds = lks_skip(ds, *skip);
+    return lks_element_set_dataset(out, 0, lks_assert_cardinality(lks_take(ds, *count), *count));
+}
+
+static int http_mark;
+
+/* The shards that records [begin, end) lie in, as such elements. Each shard knows its own part, so that shards may be dealt out to
+ * workers. */
+static lks_dataset *shards_of(const lks_tfds_part *p)
+{
+    const lks_shape shape = lks_shape((int64_t)p->n);
+    lks_tensor *column[3] = { lks_tensor_create(LKS_STRING, shape), lks_tensor_create(LKS_INT64, shape),
+                              lks_tensor_create(LKS_INT64, shape) };
+    lks_status status = column[0] == NULL || column[1] == NULL || column[2] == NULL ? lks__error_code() : LKS_OK;
+    int64_t at = 0, n = 0;
+    lks_dataset *ds;
+
+    for (size_t i = 0; i < p->n && status == LKS_OK; at += p->length[i++]) {
+        int64_t first = p->begin > at ? p->begin - at : 0;
+        int64_t last = p->end - at < p->length[i] ? p->end - at : p->length[i];
+        if (first >= last) continue;
+        ((int64_t *)lks_tensor_data(column[1]))[n] = first;
+        ((int64_t *)lks_tensor_data(column[2]))[n] = last - first;
+        status = lks__tensor_set_bytes(column[0], n++, p->file[i], strlen(p->file[i]));
+    }
+    ds = status == LKS_OK ? lks_take(lks_from_tensor_slices_n(3, column), n) : refuse(status);
+    for (int k = 0; k < 3; k++) lks_tensor_release(column[k]);
+    return ds;
+}
+
+static lks_dataset *records_of(const lks_tfds_part *p, const lks_tfds_options *o)
+{
+    const lks_map_fn fn = { .struct_size = sizeof fn,
+                            .name = "read_shard",
+                            .output_spec = shard_spec,
+                            .apply = open_shard,
+                            .flags = LKS_FN_PURE | LKS_FN_OPENS_FILES,
+                            .user = o->allow_http == LKS_TRUE ? &http_mark : NULL };
+    lks_dataset *ds = shards_of(p);
+
+    if (o->num_parallel_reads == 0) ds = lks_flat_map(ds, &fn);
+    else
+        ds = lks_interleave(ds, &fn, .cycle_length = o->num_parallel_reads, .block_length = 16,
+                            .num_parallel_calls = o->num_parallel_reads);
+    if (lks__dataset_ok(ds)) ds->cardinality = p->end - p->begin;
+    return ds;
 }
 
 /* All parts of "train[:10]+test". */
-static lks_dataset *read_split(const lks_tfds_folder *f, const char *split)
+static lks_dataset *read_split(const lks_tfds_folder *f, const char *split, const lks_tfds_options *o)
 {
     lks_dataset *all = NULL;
 
@@ -196,7 +251,7 @@ static lks_dataset *read_split(const lks_tfds_folder *f, const char *split)
         size_t n = strcspn(split, "+");
         lks_tfds_part part;
         lks_status status = lks__tfds_split(f, split, n, &part);
-        lks_dataset *one = status == LKS_OK ? records_of(&part) : refuse(status);
+        lks_dataset *one = status == LKS_OK ? records_of(&part, o) : refuse(status);
         lks__tfds_part_free(&part);
         all = all == NULL ? one : lks_dataset_concatenate(all, one);
         if (split[n] == '\0') return all;
@@ -235,12 +290,17 @@ lks_dataset *lks_tfds_with(const char *folder, const char *split, const lks_tfds
     lks_status status;
 
     lks__options(&o, sizeof o, options);
-    status = folder == NULL || split == NULL ? lks__fail(LKS_E_ARG, "the folder or the split is NULL")
-                                             : lks__tfds_open(folder, &f);
+    status = folder == NULL || split == NULL ? lks__fail(LKS_E_ARG, "the folder or the split is NULL") : LKS_OK;
+    if (status == LKS_OK && lks__starts_with(folder, "http://") && o.allow_http != LKS_TRUE)
+        status = lks__fail(LKS_E_ARG,
+                           "'%s' would travel unprotected: use https://, or set .allow_http = LKS_TRUE for a server "
+                           "that you trust",
+                           folder);
+    if (status == LKS_OK) status = lks__tfds_open(folder, &f);
     if (status == LKS_OK)
         status = lks__tfds_layout(&f, o.decode_images != LKS_FALSE, o.as_supervised == LKS_TRUE, &layout);
     if (status == LKS_OK)
-        ds = decode(read_split(&f, split), &layout, lks__option_int(o.num_parallel_calls, LKS_AUTOTUNE));
+        ds = decode(read_split(&f, split, &o), &layout, lks__option_int(o.num_parallel_calls, LKS_AUTOTUNE));
     else ds = refuse(status);
     lks__tfds_layout_free(&layout);
     lks__tfds_close(&f);

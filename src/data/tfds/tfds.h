@@ -21,6 +21,7 @@ void lks__tfds_close(lks_tfds_folder *f);
 /* One part of a split expression: its files, which records of them. */
 typedef struct lks_tfds_part {
     char **file;
+    int64_t *length; /* records of each */
     size_t n;
     int64_t begin, end; /* records of all files together */
 } lks_tfds_part;
