@@ -72,6 +72,7 @@ static void print_result(const cli_options *o, const result *r, const cli_limits
     cli_line_string(&line, "isa", r->plan.isa);
     cli_line_int(&line, "slice", r->plan.slice);
     cli_line_int(&line, "virtual_shards", r->plan.virtual_shards);
+    cli_line_string(&line, "reproducible", r->plan.reproducible);
     cli_line_number(&line, "gflops", r->gflops);
     cli_line_number(&line, "peak_gflops", limits->gflops);
     cli_line_number(&line, "memory_gbytes_per_s", limits->gbytes_per_s);
@@ -200,6 +201,7 @@ static const cli_option options[] = {
     CLI_BATCH_OPTION("examples a step (default: the builtin's)"),
     CLI_LIMIT_OPTION,
     CLI_THREADS_OPTION,
+    CLI_REPRODUCIBLE_OPTION,
     { "--pipeline", CLI_FLAG, CLI_FIELD(pipeline), NULL, "as in fit" },
     { "--roofline", CLI_FLAG, CLI_FIELD(roofline), NULL,
       "each op of a training step: time, work, bytes, and what\nshare of the machine's limits that is" },

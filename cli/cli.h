@@ -18,7 +18,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 /* What any subcommand may be given; 0 or NULL: not given. */
 typedef struct cli_options {
     const char *model, *data, *optimizer, *loss, *metrics, *save, *output, *png, *targets, *pixels, *backup, *what,
-        *path;
+        *path, *reproducible;
     int64_t epochs, batch_size, seed, threads, verbose, replicas, virtual_shards;
     int64_t steps_per_epoch, limit, line_length, steps, save_freq, seconds, consumer_ms;
     double validation_split;
@@ -68,6 +68,11 @@ extern const cli_command cli_fit, cli_evaluate, cli_predict, cli_summary, cli_pl
 #define CLI_THREADS_OPTION                                                                                             \
     {                                                                                                                  \
         "--threads", CLI_COUNT, CLI_FIELD(threads), "N", "compute threads (default: all cores); cannot change results" \
+    }
+#define CLI_REPRODUCIBLE_OPTION                                                                                                                          \
+    {                                                                                                                                                    \
+        "--reproducible", CLI_STRING, CLI_FIELD(reproducible), "WORLD",                                                                                  \
+            "who gets the same weights again: any_world (default),\nsame_world (as many threads and replicas), or fastest\n(nobody, to the last digits)" \
     }
 #define CLI_LIMIT_OPTION                                                             \
     {                                                                                \

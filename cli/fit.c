@@ -137,6 +137,7 @@ static const cli_option options[] = {
     { "--replicas", CLI_COUNT, CLI_FIELD(replicas), "N", "share every batch among N replicas (default 1)" },
     { "--virtual-shards", CLI_COUNT, CLI_FIELD(virtual_shards), "V",
       "parts of a batch that are summed apart; changes the\nlast bits of the weights (default: by batch, at most 16)" },
+    CLI_REPRODUCIBLE_OPTION,
     { "--save", CLI_STRING, CLI_FIELD(save), "OUT.keras", "write the trained model, for Keras and for us" },
     { "--backup", CLI_STRING, CLI_FIELD(backup), "DIR",
       "keep what is needed to go on after a crash in DIR, and\ngo on from what is there: same final weights, bit for bit" },

@@ -126,15 +126,29 @@ static int compile(const char *command, const cli_options *o, cli_program *p)
     return status == LKS_E_ARG || status == LKS_E_NOTFOUND ? CLI_USAGE : CLI_FAILED; /* a word that nothing is called */
 }
 
+static int check_world(const char *command, const char *word)
+{
+    static const char *const worlds[] = { "any_world", "same_world", "fastest", NULL };
+
+    if (word == NULL) return CLI_OK;
+    for (int i = 0; worlds[i] != NULL; i++)
+        if (strcmp(word, worlds[i]) == 0) return CLI_OK;
+    return cli_usage(command, "--reproducible \"%s\" is none of any_world, same_world and fastest%s", word,
+                     cli_suggestion(word, worlds));
+}
+
 int cli_open_program(const char *command, const cli_options *o, cli_program *out)
 {
     cli_program p = { NULL, NULL, NULL, 0, 0 };
     int code;
 
     if (o->model == NULL) return cli_usage(command, "%s needs --model, such as --model builtin:mnist_cnn", command);
+    code = check_world(command, o->reproducible);
+    if (code != CLI_OK) return code;
     lks_set_seed((uint64_t)o->seed);
-    if (o->replicas > 0 || o->virtual_shards > 0)
-        p.strategy = lks_mirrored(.replicas = o->replicas, .virtual_shards = o->virtual_shards);
+    if (o->replicas > 0 || o->virtual_shards > 0 || o->reproducible != NULL)
+        p.strategy = lks_mirrored(.replicas = o->replicas, .virtual_shards = o->virtual_shards,
+                                  .reproducible = o->reproducible);
     lks_scope_enter(p.strategy);
     code = open_model(command, o->model, &p);
     if (code == CLI_OK) code = compile(command, o, &p);

@@ -1,5 +1,6 @@
 /* plan.c - "lockstep plan": what a training step needs, before anything runs. */
 #include <stdio.h>
+#include <string.h>
 
 #include "program.h"
 
@@ -54,8 +55,9 @@ static void print_plan(const cli_program *p, const lks_plan *plan, bool with_dat
            plan->flop_per_example / 1e6);
     printf("  %-28s %lld replica%s, %lld thread%s, kernels %s\n", "workers", (long long)plan->replicas,
            plan->replicas == 1 ? "" : "s", (long long)plan->threads, plan->threads == 1 ? "" : "s", plan->isa);
-    printf("  %-28s %lld virtual shards, %lld phase%s, slices of %lld example%s\n", "order of work",
-           (long long)plan->virtual_shards, (long long)plan->phases, plan->phases == 1 ? "" : "s",
+    printf("  %-28s %s, %lld %s%s, %lld phase%s, slices of %lld example%s\n", "order of work", plan->reproducible,
+           (long long)plan->virtual_shards, strcmp(plan->reproducible, "any_world") == 0 ? "virtual shard" : "sum",
+           plan->virtual_shards == 1 ? "" : "s", (long long)plan->phases, plan->phases == 1 ? "" : "s",
            (long long)plan->slice, plan->slice == 1 ? "" : "s");
     print_memory(plan, with_data);
 }
@@ -77,6 +79,7 @@ static void print_line(const cli_program *p, const lks_plan *plan)
     cli_line_int(&line, "slice", plan->slice);
     cli_line_int(&line, "slices", plan->slice > 0 ? (p->batch_size + plan->slice - 1) / plan->slice : 0);
     cli_line_int(&line, "virtual_shards", plan->virtual_shards);
+    cli_line_string(&line, "reproducible", plan->reproducible);
     cli_line_int(&line, "phases", plan->phases);
     cli_line_int(&line, "replicas", plan->replicas);
     cli_line_int(&line, "weights_bytes", plan->weights_bytes);
@@ -121,6 +124,7 @@ static const cli_option options[] = {
     CLI_THREADS_OPTION,
     { "--replicas", CLI_COUNT, CLI_FIELD(replicas), "N", "as in fit" },
     { "--virtual-shards", CLI_COUNT, CLI_FIELD(virtual_shards), "V", "as in fit" },
+    { "--reproducible", CLI_STRING, CLI_FIELD(reproducible), "WORLD", "as in fit" },
     CLI_JSON_OPTION,
     CLI_NO_OPTION,
 };

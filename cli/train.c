@@ -127,6 +127,7 @@ int cli_line_ran(cli_line *line, const cli_program *p)
     cli_line_int(line, "slice", plan.slice);
     cli_line_int(line, "slices", plan.slice > 0 ? (p->batch_size + plan.slice - 1) / plan.slice : 0);
     cli_line_int(line, "virtual_shards", plan.virtual_shards);
+    cli_line_string(line, "reproducible", plan.reproducible);
     cli_line_int(line, "replicas", plan.replicas);
     return CLI_OK;
 }

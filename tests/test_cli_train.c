@@ -201,6 +201,30 @@ static void more_replicas_than_shards_are_refused(void **state)
     assert_non_null(strstr(r.err, "4"));
 }
 
+static void who_gets_the_same_weights_is_said_in_a_word(void **state)
+{
+    static const char *const words[] = { "any_world", "same_world", "fastest" };
+    json_t *line;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char command[256];
+
+        snprintf(command, sizeof command, "%s--verbose 0 --json --threads 2 --reproducible %s", FIT, words[i]);
+        command_run(&r, LOCKSTEP_COMMAND, command);
+        expect(0);
+        line = last_line();
+        assert_string_equal(json_string_value(json_object_get(line, "reproducible")), words[i]);
+        json_decref(line);
+    }
+    command_run(&r, LOCKSTEP_COMMAND, FIT "--reproducible same_word");
+    expect(2);
+    assert_non_null(strstr(r.err, "did you mean \"same_world\""));
+    command_run(&r, LOCKSTEP_COMMAND, FIT "--reproducible fastest --virtual-shards 4");
+    assert_int_not_equal(r.code, 0);
+    assert_non_null(strstr(r.err, "virtual_shards 4"));
+}
+
 static void progress_prints_as_keras(void **state)
 {
     (void)state;
@@ -376,6 +400,7 @@ int main(void)
         cmocka_unit_test(threads_cannot_change_the_weights),
         cmocka_unit_test(seed_and_shards_do_change_them),
         cmocka_unit_test(more_replicas_than_shards_are_refused),
+        cmocka_unit_test(who_gets_the_same_weights_is_said_in_a_word),
         cmocka_unit_test(progress_prints_as_keras),
         cmocka_unit_test(a_saved_model_is_measured_asked_and_trained_on),
         cmocka_unit_test(sparse_losses_take_class_numbers),

@@ -182,6 +182,8 @@ typedef struct lks_plan {
     int64_t weights_bytes, optimizer_bytes, gradient_bytes, activation_bytes, scratch_bytes,
         total_bytes;       /* of the process' heap */
     int64_t process_bytes; /* resident before the plan: program, libraries, data already loaded */
+    const char
+        *reproducible; /* "any_world": the strategy's word. With the others virtual_shards counts the threads' sums */
 } lks_plan;
 /* The plan of fit with this batch size. The model must be compiled and have known input shapes. */
 LKS_API lks_status lks_model_plan(lks_model *model, int64_t batch_size, int64_t threads, lks_plan *out);

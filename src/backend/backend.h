@@ -11,11 +11,15 @@
 
 typedef struct lks_executable lks_executable;
 
+/* Who can have the same bits again (strategy.h, the public one): decides shards and who sums what. */
+typedef enum lks_reproducible { LKS_ANY_WORLD, LKS_SAME_WORLD, LKS_FASTEST } lks_reproducible;
+
 typedef struct lks_compile_spec {
     int64_t max_batch;  /* examples in the largest global batch */
     int threads;        /* compute threads; 0 = usable cores */
     int replicas;       /* contiguous runs of shards; 0 = 1 */
-    int virtual_shards; /* 0 = by batch and model, at most 16 */
+    int virtual_shards; /* 0 = by batch and model, at most 16; LKS_ANY_WORLD only */
+    lks_reproducible reproducible;
     lks_isa isa;
     size_t n_fetches;
     const lks_node *fetches; /* batched: written to the caller's rows; shared: read with lks__executable_value */
@@ -52,6 +56,7 @@ const void *lks__executable_value(const lks_executable *exe, size_t fetch);
 /* What was decided, for plan, --json and tests. */
 typedef struct lks_plan_report {
     int threads, replicas, shards, phases;
+    lks_reproducible reproducible;
     int64_t slice; /* examples, of the first phase */
     lks_isa isa;
     size_t slice_bytes, full_bytes, accumulator_bytes, shared_bytes, scratch_bytes; /* of the whole executable */

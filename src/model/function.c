@@ -61,6 +61,7 @@ static lks_status compile(lks_model *m, lks_function_kind kind, lks_function *f,
     if (status == LKS_OK) {
         spec.replicas = lks_num_replicas(m->strategy);
         spec.virtual_shards = m->strategy != NULL ? m->strategy->virtual_shards : 0;
+        spec.reproducible = m->strategy != NULL ? m->strategy->reproducible : LKS_ANY_WORLD;
         spec.n_fetches = n_fetches;
         spec.fetches = kind == LKS_PREDICT ? outputs : loss;
         spec.n_checks = n_checks;

@@ -5,6 +5,7 @@
 
 #include "loop.h"
 #include "names.h"
+#include "strategy/strategy.h"
 
 static lks_batch example_batch(const lks_model *m, int64_t n, bool sparse)
 {
@@ -57,6 +58,7 @@ static void read_report(const lks_function *f, int64_t batch_size, lks_plan *p)
     p->threads = r.threads;
     p->replicas = r.replicas;
     p->virtual_shards = r.shards;
+    p->reproducible = lks__reproducible_name(r.reproducible);
     p->phases = r.phases;
     p->slice = r.slice;
     p->isa = lks__isa_name(r.isa);

@@ -9,7 +9,35 @@
 
 static const lks_strategy_class mirrored_class = { "mirrored" };
 
+static const char *const worlds[] = {
+    [LKS_ANY_WORLD] = "any_world", [LKS_SAME_WORLD] = "same_world", [LKS_FASTEST] = "fastest"
+};
+
+enum { WORLDS = sizeof worlds / sizeof *worlds };
+
 enum { MAX_REPLICAS = 256, MAX_SHARDS = 65536 };
+
+const char *lks__reproducible_name(lks_reproducible r)
+{
+    return worlds[r];
+}
+
+static lks_status read_reproducible(const lks_mirrored_options *o, lks_reproducible *out)
+{
+    int w = 0;
+
+    while (o->reproducible != NULL && w < WORLDS && !lks__same_word(o->reproducible, worlds[w])) w++;
+    if (w == WORLDS)
+        return lks__fail(LKS_E_ARG, "reproducible '%s' is none of any_world, same_world and fastest", o->reproducible);
+    if (w != LKS_ANY_WORLD && o->virtual_shards > 0)
+        return lks__fail(
+            LKS_E_ARG,
+            "virtual_shards %lld with reproducible '%s': shards are for 'any_world'; elsewhere each thread "
+            "sums its examples, so leave virtual_shards out",
+            (long long)o->virtual_shards, worlds[w]);
+    *out = (lks_reproducible)w;
+    return LKS_OK;
+}
 
 static lks_status check_options(const lks_mirrored_options *o)
 {
@@ -25,8 +53,6 @@ static lks_status check_options(const lks_mirrored_options *o)
                          (long long)o->replicas, (long long)o->virtual_shards);
     if (o->devices != NULL && !lks__same_word(o->devices, "cpu"))
         return lks__fail(LKS_E_UNSUPPORTED, "devices '%s': this version has replicas on 'cpu' only", o->devices);
-    if (o->reproducible != NULL && !lks__same_word(o->reproducible, "any_world"))
-        return lks__fail(LKS_E_UNSUPPORTED, "reproducible '%s': this version has 'any_world' only", o->reproducible);
     return LKS_OK;
 }
 
@@ -45,6 +71,7 @@ lks_strategy *lks_mirrored_with(const lks_mirrored_options *options)
     s->class_ = &mirrored_class;
     s->replicas = 1;
     status = check_options(&o);
+    if (status == LKS_OK) status = read_reproducible(&o, &s->reproducible);
     if (status != LKS_OK) {
         lks__error_capture(&s->error, lks__context(status, "lks_mirrored"));
         return s;

@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 
+#include "backend/backend.h"
 #include "base/error.h"
 #include "lockstep/strategy.h"
 
@@ -19,7 +20,11 @@ struct lks_strategy {
     const lks_strategy_class *class_;
     int replicas;
     int virtual_shards; /* 0 = by batch and model */
+    lks_reproducible reproducible;
 };
+
+/* "any_world", ... */
+const char *lks__reproducible_name(lks_reproducible r);
 
 /* The strategy of this thread's innermost scope, or NULL. */
 lks_strategy *lks__scope_current(void);

@@ -75,6 +75,7 @@ lks_status lks__executable_create(lks_trace *trace, const lks_compile_spec *spec
     exe->max_batch = spec->max_batch;
     exe->threads = spec->threads > 0 ? spec->threads : lks__usable_cores();
     exe->replicas = spec->replicas > 0 ? spec->replicas : 1;
+    exe->reproducible = spec->reproducible;
     exe->batch_size_node = -1;
     status = compile(exe, spec);
     if (status != LKS_OK) {
@@ -204,6 +205,7 @@ void lks__executable_report(const lks_executable *exe, lks_plan_report *out)
     out->threads = exe->threads;
     out->replicas = exe->replicas;
     out->shards = exe->shards;
+    out->reproducible = exe->reproducible;
     out->phases = exe->n_phases;
     out->slice = exe->phases[0].slice;
     out->isa = exe->kernels->isa;

@@ -104,7 +104,7 @@ typedef struct cpu_tree_node {
 typedef struct cpu_lane {
     int replica;
     int shard_begin, shard_end;
-    atomic_ullong run; /* which of these nobody has taken yet: take.c */
+    atomic_ullong run; /* which of these nobody has taken yet, or examples of the replica that somebody has: take.c */
     char *arena;       /* slots of the running phase */
     char *scratch;
     float **buffers; /* accumulator buffers */
@@ -141,6 +141,7 @@ struct lks_executable {
     const lks_kernel_set *kernels;
     int64_t max_batch;
     int threads, replicas, shards, n_phases;
+    lks_reproducible reproducible;
     bool wide; /* odd phases are wide */
     size_t n_nodes;
     cpu_value *values;
@@ -168,6 +169,7 @@ struct lks_executable {
     int64_t wide_floats; /* accumulators of wide phases */
     void *common;        /* memory that all parts of a wide kernel see */
     size_t common_bytes;
+    int wide_shards;     /* of wide kernels: shards, or 1 where their number need not be the same everywhere */
     int64_t *shard_ends; /* wide kernels: example at which each shard of the running step ends */
     int max_in, max_out;
     cpu_lane *lanes;
@@ -196,6 +198,7 @@ void lks__cpu_share_masks(lks_executable *exe, int phase);
 lks_status lks__cpu_plan_memory(lks_executable *exe, const lks_compile_spec *spec);
 lks_status lks__cpu_plan_lanes(lks_executable *exe);
 int lks__cpu_default_shards(const lks_executable *exe);
+int lks__cpu_lanes_a_replica(const lks_executable *exe);
 lks_status lks__cpu_plan_assign(lks_executable *exe);
 
 /* program.c: a fused group. Members are graph ids in order; outputs are those that somebody outside reads; sums are batch_sum
@@ -229,6 +232,8 @@ static inline bool lks__cpu_sisters(const cpu_tree_node *a, const cpu_tree_node 
  * back: a run is walked from its end. */
 void lks__cpu_deal_shards(lks_executable *exe);
 int lks__cpu_take_shard(lks_executable *exe, cpu_lane *lane, bool back);
+/* LKS_FASTEST: the next slice of the lane's replica that nobody has taken: false if none is left. */
+bool lks__cpu_take_slice(lks_executable *exe, const cpu_lane *lane, bool back, int64_t *first, int64_t *n);
 
 /* Checks the wanted values, then assigns: the end of every step. */
 lks_status lks__cpu_end_step(lks_executable *exe, bool dry);

@@ -70,12 +70,16 @@ static lks_status make_lane(lks_executable *exe, cpu_lane *lane, size_t arena_by
     return LKS_OK;
 }
 
+int lks__cpu_lanes_a_replica(const lks_executable *exe)
+{
+    return exe->threads > exe->replicas ? exe->threads / exe->replicas : 1;
+}
+
 lks_status lks__cpu_plan_lanes(lks_executable *exe)
 {
-    int per_replica = exe->threads / exe->replicas;
+    const int per_replica = lks__cpu_lanes_a_replica(exe);
     size_t arena_bytes = 0;
 
-    if (per_replica < 1) per_replica = 1;
     for (int p = 0; p < exe->n_phases; p++)
         if (exe->phases[p].slot_bytes > arena_bytes) arena_bytes = exe->phases[p].slot_bytes;
     exe->lanes = lks__calloc((size_t)per_replica * (size_t)exe->replicas, sizeof *exe->lanes);

@@ -306,6 +306,13 @@ static lks_status allocate(lks_executable *exe)
     return LKS_OK;
 }
 
+/* Where the number of threads may show, one sum for each of them is enough. */
+static int choose_shards(const lks_executable *exe, const lks_compile_spec *spec)
+{
+    if (exe->reproducible != LKS_ANY_WORLD) return lks__cpu_lanes_a_replica(exe) * exe->replicas;
+    return spec->virtual_shards > 0 ? spec->virtual_shards : lks__cpu_default_shards(exe);
+}
+
 lks_status lks__cpu_plan_memory(lks_executable *exe, const lks_compile_spec *spec)
 {
     item *items;
@@ -316,7 +323,8 @@ lks_status lks__cpu_plan_memory(lks_executable *exe, const lks_compile_spec *spe
     locate_fetches(exe);
     for (int p = 0; p < exe->n_phases; p++) lks__cpu_share_masks(exe, p);
     place_accumulators(exe);
-    exe->shards = spec->virtual_shards > 0 ? spec->virtual_shards : lks__cpu_default_shards(exe);
+    exe->shards = choose_shards(exe, spec);
+    exe->wide_shards = exe->reproducible == LKS_ANY_WORLD ? exe->shards : 1;
     if (exe->shards < exe->replicas)
         return lks__fail(LKS_E_LIMIT,
                          "%d replicas, but only %d virtual shards: use at most as many replicas as shards, or set "

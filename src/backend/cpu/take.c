@@ -1,6 +1,10 @@
-/* take.c - which shard a lane does next. Each begins with a contiguous run of its own, whose sums meet early in the tree. A lane that has
+/* take.c - what a lane does next.
+ *
+ * Shards: Each begins with a contiguous run of its own, whose sums meet early in the tree. A lane that has
  * nothing left takes what is left at the other end of the longest run of its replica: so a thread that the machine slows down
  * holds up the step by one shard at most. Who does a shard cannot show: its place in the tree is its number's.
+ *
+ * Under LKS_FASTEST a lane sums what it takes into one accumulator, and takes whichever slice comes next: who did what shows.
  */
 #include "plan.h"
 
@@ -22,7 +26,8 @@ static int end_of(unsigned long long run)
 void lks__cpu_deal_shards(lks_executable *exe)
 {
     for (int l = 0; l < exe->n_lanes; l++)
-        atomic_store(&exe->lanes[l].run, run_of(exe->lanes[l].shard_begin, exe->lanes[l].shard_end));
+        atomic_store(&exe->lanes[l].run,
+                     exe->reproducible == LKS_FASTEST ? 0 : run_of(exe->lanes[l].shard_begin, exe->lanes[l].shard_end));
 }
 
 /* The first or last shard of the run; -1: none is left. */
@@ -66,4 +71,19 @@ int lks__cpu_take_shard(lks_executable *exe, cpu_lane *lane, bool back)
         shard = take_from(other, !back);
     }
     return shard;
+}
+
+/* The replica's first lane counts the examples that are taken. */
+bool lks__cpu_take_slice(lks_executable *exe, const cpu_lane *lane, bool back, int64_t *first, int64_t *n)
+{
+    const int lanes = exe->n_lanes / exe->replicas;
+    cpu_lane *own = &exe->lanes[lane->replica * lanes];
+    const int64_t batch = exe->args->n, v = exe->shards, slice = exe->phases[exe->phase].slice;
+    const int64_t begin = (own->shard_begin * batch + v - 1) / v, end = (own[lanes - 1].shard_end * batch + v - 1) / v;
+    const int64_t taken = (int64_t)atomic_fetch_add(&own->run, (unsigned long long)slice);
+
+    if (taken >= end - begin) return false;
+    *n = end - begin - taken < slice ? end - begin - taken : slice;
+    *first = back ? end - taken - *n : begin + taken;
+    return true;
 }

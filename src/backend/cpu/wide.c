@@ -82,7 +82,7 @@ static lks_status plan_phase(lks_executable *exe, cpu_phase *phase)
 lks_status lks__cpu_plan_wide(lks_executable *exe)
 {
     if (!exe->wide) return LKS_OK;
-    exe->shard_ends = lks__arena_calloc(&exe->arena, (size_t)exe->shards * sizeof *exe->shard_ends);
+    exe->shard_ends = lks__arena_calloc(&exe->arena, (size_t)exe->wide_shards * sizeof *exe->shard_ends);
     if (exe->shard_ends == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a plan");
     for (int p = 1; p < exe->n_phases; p += 2) LKS_TRY(plan_phase(exe, &exe->phases[p]));
     for (size_t id = 0; id < exe->n_nodes; id++)
@@ -143,7 +143,7 @@ static void run_part(void *user, int task)
                            .common = exe->common,
                            .part = task,
                            .parts = exe->n_lanes,
-                           .shards = exe->shards,
+                           .shards = exe->wide_shards,
                            .ends = exe->shard_ends };
     cpu_lane *lane = &exe->lanes[task];
     const double start = lane->seconds != NULL ? lks__now() : 0;
@@ -181,9 +181,9 @@ static void run_instr(lks_executable *exe, const cpu_instr *instr, size_t number
 void lks__cpu_run_wide(lks_executable *exe, int phase)
 {
     const cpu_phase *p = &exe->phases[phase];
-    const int64_t batch = exe->args->n;
+    const int64_t batch = exe->args->n, v = exe->wide_shards;
 
-    for (int s = 0; s < exe->shards; s++) exe->shard_ends[s] = ((s + 1) * batch + exe->shards - 1) / exe->shards;
+    for (int s = 0; s < v; s++) exe->shard_ends[s] = ((s + 1) * batch + v - 1) / v;
     set_feeds(exe, p);
     for (size_t i = 0; i < p->list.n; i++) {
         const cpu_instr *instr = &p->list.instrs[i];
