@@ -88,6 +88,93 @@ static void datasets_of_hdf5_files_are_columns(void **state)
     assert_fails(lks_hdf5_n(name, 1, &(const char *){ "c" }), LKS_E_NOTFOUND, "there are: ");
 }
 
+enum { LARGE_ROWS = 300000, LARGE_COLUMNS = 8 };
+
+/* Row r holds 8 r, 8 r + 1, ...; in chunks of 1000 rows, or in one piece. */
+static void write_large(const char *name, bool chunked)
+{
+    const hsize_t dims[] = { LARGE_ROWS, LARGE_COLUMNS }, chunk[] = { 1000, LARGE_COLUMNS };
+    int64_t *x = malloc(sizeof *x * LARGE_ROWS * LARGE_COLUMNS);
+    hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), plist = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t space = H5Screate_simple(2, dims, NULL), set;
+
+    for (int64_t i = 0; i < LARGE_ROWS * LARGE_COLUMNS; i++) x[i] = i;
+    if (chunked) {
+        H5Pset_chunk(plist, 2, chunk);
+        H5Pset_shuffle(plist);
+        H5Pset_deflate(plist, 1);
+    }
+    set = H5Dcreate2(file, "x", H5T_NATIVE_INT64, space, H5P_DEFAULT, plist, H5P_DEFAULT);
+    assert_true(H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) >= 0);
+    H5Dclose(set);
+    H5Sclose(space);
+    H5Pclose(plist);
+    H5Fclose(file);
+    free(x);
+}
+
+static void see_large(lks_element *e, int64_t i)
+{
+    const int64_t *x = lks_tensor_cdata(lks_element_tensor(e, 0));
+
+    assert_int_equal(lks_tensor_size(lks_element_tensor(e, 0)), LARGE_COLUMNS);
+    assert_int_equal(x[0], LARGE_COLUMNS * (LARGE_ROWS - 1000 + i));
+    assert_int_equal(x[7], x[0] + 7);
+}
+
+static int64_t sum_seen;
+
+static void see_any_row(lks_element *e, int64_t i)
+{
+    const int64_t *x = lks_tensor_cdata(lks_element_tensor(e, 0));
+
+    (void)i;
+    assert_int_equal(x[7], x[0] + 7);
+    sum_seen += x[0] / LARGE_COLUMNS;
+}
+
+static void large_datasets_are_read_in_blocks(void **state)
+{
+    char name[128];
+
+    (void)state;
+    snprintf(name, sizeof name, "%s", path("large.h5"));
+    for (int chunked = 0; chunked < 2; chunked++) {
+        lks_dataset *ds;
+        write_large(name, chunked != 0);
+        ds = lks_hdf5(name, "x");
+        assert_int_equal(lks_dataset_cardinality(ds), LARGE_ROWS);
+        assert_int_equal(each(lks_skip(lks_dataset_retain(ds), LARGE_ROWS - 1000), see_large), 1000);
+        assert_resumes(lks_skip(lks_dataset_retain(ds), LARGE_ROWS - 10), 4, 6);
+        sum_seen = 0;
+        assert_int_equal(each(lks_batch(lks_dataset_retain(ds), 1000), see_any_row), LARGE_ROWS / 1000);
+        assert_int_equal(sum_seen, (int64_t)(LARGE_ROWS / 1000) * (LARGE_ROWS / 1000 - 1) / 2 * 1000);
+        each(lks_take(lks_shuffle_indexed(ds, .seed = 3), 50), see_any_row);
+        unlink(name);
+    }
+}
+
+static void broken_hdf5_files_and_other_links_are_refused(void **state)
+{
+    char name[128];
+    hid_t file;
+
+    (void)state;
+    snprintf(name, sizeof name, "%s", path("links.h5"));
+    file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_soft("/x", file, "soft", H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_external("large.h5", "/x", file, "away", H5P_DEFAULT, H5P_DEFAULT);
+    H5Gclose(H5Gcreate2(file, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Fclose(file);
+    assert_fails(lks_hdf5(name, "soft"), LKS_E_UNSUPPORTED, "'/soft' is a soft or external link");
+    assert_fails(lks_hdf5(name, "away/x"), LKS_E_UNSUPPORTED, "'/away' is a soft or external link");
+    assert_fails(lks_hdf5(name, "g"), LKS_E_NOTFOUND, "no dataset 'g'");
+    assert_fails(lks_hdf5(name, "/"), LKS_E_NOTFOUND, "no dataset ''");
+    write_file("links.h5", "this is no HDF5 file", 20);
+    assert_fails(lks_hdf5(name, "x"), LKS_E_FORMAT, "links.h5'");
+    assert_fails(lks_hdf5(path("none.h5"), "x"), LKS_E_NOTFOUND, "none.h5'");
+}
+
 /* ---- CIFAR ---- */
 
 static void see_cifar(lks_element *e, int64_t i)
@@ -290,6 +377,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrays_of_files_are_columns),
         cmocka_unit_test(datasets_of_hdf5_files_are_columns),
+        cmocka_unit_test(large_datasets_are_read_in_blocks),
+        cmocka_unit_test(broken_hdf5_files_and_other_links_are_refused),
         cmocka_unit_test(cifar_images_are_rows_of_pixels),
         cmocka_unit_test(consecutive_members_of_one_name_are_a_sample),
         cmocka_unit_test(broken_samples_are_passed_over_and_broken_shards_end),

@@ -8,14 +8,16 @@
 extern "C" {
 #endif
 
-/* ---- columns of arrays: element i is row i of each. The files are read now, into memory ----
+/* ---- columns of arrays: element i is row i of each. The files are read now, into memory (but for large HDF5 datasets) ----
  * One column is a single component, several are a tuple in the order of their names. All must have as many rows. */
 
 /* The array of an .npy file. */
 LKS_API lks_dataset *lks_npy(const char *path);
 /* Arrays `keys` of an .npz archive; n = 0: all of them, as a dict. */
 LKS_API lks_dataset *lks_npz_n(const char *path, size_t n, const char *const *keys);
-/* Datasets of an HDF5 file by their paths ("train/x"). */
+/* Datasets of an HDF5 file by their paths ("train/x"). Up to 16 MiB in all are read now; of larger ones the file stays open, and a
+ * pass holds a block of rows: about 1 MiB, or the rows that a chunk of the file packs together. lks_shuffle_indexed reads a row at
+ * a time where the file stores rows by themselves; of packed chunks it keeps the last few, so shuffle those by lks_shuffle. */
 LKS_API lks_dataset *lks_hdf5_n(const char *path, size_t n, const char *const *names);
 /* n IDX files, plain or gzip (images, labels). */
 LKS_API lks_dataset *lks_idx_n(size_t n, const char *const *paths);

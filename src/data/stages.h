@@ -23,6 +23,7 @@
     X(from_json)          \
     X(generator)          \
     X(group_by_window)    \
+    X(hdf5)               \
     X(ignore_errors)      \
     X(image_folder)       \
     X(interleave)         \

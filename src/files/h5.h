@@ -28,6 +28,15 @@ hid_t lks__h5_memory_access(const void *data, size_t n);
 /* The type to read a dataset with, and what it becomes. LKS_E_UNSUPPORTED unless it is numbers. *mem is closed by the
  * caller with H5Tclose. */
 lks_status lks__h5_read_type(hid_t dataset, hid_t file_type, lks_dtype *dtype, hid_t *mem);
+/* Refused: data elsewhere than in the file, filters that are not HDF5's own. */
+lks_status lks__h5_check_storage(hid_t dataset);
+lks_status lks__h5_read_shape(hid_t dataset, lks_shape *out);
+/* What the dataset declares is no more than the file can hold, nor than the budget, which it is taken from. */
+lks_status lks__h5_check_size(hid_t dataset, const lks_shape *shape, lks_dtype dtype, uint64_t file_size,
+                              uint64_t *budget);
+/* The chosen elements (H5S_ALL: all) into the tensor, which is as large. */
+lks_status lks__h5_read_data(hid_t dataset, hid_t mem, hid_t room, hid_t chosen, lks_tensor *t);
+
 /* The types to write a tensor with: in the file and in memory. Both are closed by the caller. */
 lks_status lks__h5_write_types(lks_dtype dtype, hid_t *file, hid_t *mem);
 

@@ -125,7 +125,7 @@ static lks_status read_attrs(reading *r, hid_t object)
 /* ---- datasets ---- */
 
 /* External and virtual data would open other files, unknown filters would load code. */
-static lks_status check_storage(hid_t dataset)
+lks_status lks__h5_check_storage(hid_t dataset)
 {
     hid_t plist = H5Dget_create_plist(dataset);
     lks_status status = LKS_OK;
@@ -144,7 +144,7 @@ static lks_status check_storage(hid_t dataset)
     return status;
 }
 
-static lks_status read_shape(hid_t dataset, lks_shape *out)
+lks_status lks__h5_read_shape(hid_t dataset, lks_shape *out)
 {
     hid_t space = H5Dget_space(dataset);
     hsize_t dims[LKS_MAX_RANK] = { 0 };
@@ -165,7 +165,8 @@ static lks_status read_shape(hid_t dataset, lks_shape *out)
     return LKS_OK;
 }
 
-static lks_status check_size(reading *r, hid_t dataset, const lks_shape *shape, lks_dtype dtype)
+lks_status lks__h5_check_size(hid_t dataset, const lks_shape *shape, lks_dtype dtype, uint64_t file_size,
+                              uint64_t *budget)
 {
     uint64_t stored = H5Dget_storage_size(dataset), ratio = 1;
     char text[LKS_SHAPE_TEXT];
@@ -175,21 +176,21 @@ static lks_status check_size(reading *r, hid_t dataset, const lks_shape *shape, 
     if (plist < 0) return lks__h5_fail("its storage cannot be read");
     if (H5Pget_nfilters(plist) > 0) ratio = LKS_DEFLATE_RATIO;
     H5Pclose(plist);
-    if (!lks__mul_size((size_t)lks_shape_size(shape), lks_dtype_size(dtype), &bytes) || stored > r->file_size ||
-        bytes > stored * ratio || bytes > r->budget)
+    if (!lks__mul_size((size_t)lks_shape_size(shape), lks_dtype_size(dtype), &bytes) || stored > file_size ||
+        bytes > stored * ratio || bytes > *budget)
         return lks__fail(LKS_E_FORMAT, "it declares %s %s, but the file of %llu bytes stores %llu for it",
-                         lks__shape_text(shape, text), lks_dtype_name(dtype), (unsigned long long)r->file_size,
+                         lks__shape_text(shape, text), lks_dtype_name(dtype), (unsigned long long)file_size,
                          (unsigned long long)stored);
-    r->budget -= bytes;
+    *budget -= bytes;
     return LKS_OK;
 }
 
-static lks_status read_data(hid_t dataset, hid_t mem, lks_tensor *t)
+lks_status lks__h5_read_data(hid_t dataset, hid_t mem, hid_t room, hid_t chosen, lks_tensor *t)
 {
     unsigned char *data = lks_tensor_data(t);
 
     if (lks_tensor_size(t) == 0) return LKS_OK;
-    if (H5Dread(dataset, mem, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) return lks__h5_fail("its data cannot be read");
+    if (H5Dread(dataset, mem, room, chosen, H5P_DEFAULT, data) < 0) return lks__h5_fail("its data cannot be read");
     if (lks_tensor_dtype(t) == LKS_BOOL)
         for (int64_t i = 0; i < lks_tensor_size(t); i++) data[i] = data[i] != 0;
     if (H5Tget_class(mem) == H5T_OPAQUE && !lks__host_is_little()) lks__swap_bytes(data, (size_t)lks_tensor_size(t), 2);
@@ -205,12 +206,12 @@ static lks_status read_dataset(reading *r, hid_t dataset)
     lks_status status;
 
     if (type < 0) return lks__h5_fail("its type cannot be read");
-    status = check_storage(dataset);
+    status = lks__h5_check_storage(dataset);
     if (status == LKS_OK) status = lks__h5_read_type(dataset, type, &dtype, &mem);
-    if (status == LKS_OK) status = read_shape(dataset, &shape);
-    if (status == LKS_OK) status = check_size(r, dataset, &shape, dtype);
+    if (status == LKS_OK) status = lks__h5_read_shape(dataset, &shape);
+    if (status == LKS_OK) status = lks__h5_check_size(dataset, &shape, dtype, r->file_size, &r->budget);
     if (status == LKS_OK && (t = lks_tensor_create(dtype, shape)) == NULL) status = LKS_E_NOMEM;
-    if (status == LKS_OK) status = read_data(dataset, mem, t);
+    if (status == LKS_OK) status = lks__h5_read_data(dataset, mem, H5S_ALL, H5S_ALL, t);
     if (status == LKS_OK) status = lks__weights_add(r->out, r->path.data, t);
     lks_tensor_release(t);
     if (mem >= 0) H5Tclose(mem);

@@ -1,12 +1,10 @@
-/* columns.c - arrays of npy, npz, HDF5 and IDX files as columns. The files are read when the dataset is made; what a pass does is
+/* columns.c - arrays of npy, npz and IDX files as columns. The files are read when the dataset is made; what a pass does is
  * from_tensor_slices. */
 #include <string.h>
 
-#include "base/text.h"
 #include "data/sources.h"
 #include "data/stages.h"
 #include "files/npz.h"
-#include "files/weights.h"
 #include "lockstep/files.h"
 #include "lockstep/sources.h"
 
@@ -109,46 +107,5 @@ lks_dataset *lks_npz_n(const char *path, size_t n, const char *const *keys)
     else if (lks__npz_count(c.npz) == 0) ds = refuse(lks__fail(LKS_E_FORMAT, "'%s' holds no array", path));
     else ds = name_columns(&c, lks__npz_count(c.npz));
     lks__npz_close(c.npz);
-    return ds;
-}
-
-/* ---- HDF5 ---- */
-
-typedef struct hdf5_columns {
-    lks_weights tree;
-    const char *path;
-    const char *const *names;
-} hdf5_columns;
-
-static lks_status read_hdf5(void *from, size_t i, lks_tensor **out)
-{
-    const hdf5_columns *c = from;
-    const char *name = c->names[i];
-    lks_text list = { 0 };
-
-    while (*name == '/') name++;
-    for (size_t k = 0; k < c->tree.count; k++) {
-        const lks_weight_entry *e = &c->tree.entries[k];
-        if (e->tensor == NULL) continue;
-        if (strcmp(e->path, name) == 0) {
-            lks__text_free(&list);
-            *out = lks_tensor_retain(e->tensor);
-            return LKS_OK;
-        }
-        if (list.length < 200) lks__text_printf(&list, "%s%s", list.length > 0 ? ", " : "", e->path);
-    }
-    lks__fail(LKS_E_NOTFOUND, "'%s' has no dataset '%s'; there are: %s", c->path, name,
-              list.length > 0 && !list.failed ? list.data : "none");
-    lks__text_free(&list);
-    return LKS_E_NOTFOUND;
-}
-
-lks_dataset *lks_hdf5_n(const char *path, size_t n, const char *const *names)
-{
-    hdf5_columns c = { .path = path, .names = names };
-    lks_status status = lks__weights_load(path, &c.tree);
-    lks_dataset *ds = status == LKS_OK ? build(n, read_hdf5, &c) : refuse(status);
-
-    lks__weights_free(&c.tree);
     return ds;
 }
