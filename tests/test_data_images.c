@@ -450,6 +450,28 @@ static void a_warm_chain_allocates_nothing(void **state)
     lks_tensor_release(t);
 }
 
+/* Bytes of three channels have a way of their own; its bits are those of floats. */
+static void colour_bytes_are_resized_as_floats_are(void **state)
+{
+    static const int64_t sizes[][4] = { { 30, 40, 16, 16 }, { 1, 1, 3, 5 },     { 2, 2, 1, 1 }, { 7, 3, 9, 20 },
+                                        { 5, 90, 3, 41 },   { 16, 16, 16, 16 }, { 3, 2, 2, 1 }, { 33, 64, 32, 65 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        lks_tensor *bytes = lks_tensor_create(LKS_UINT8, lks_shape(sizes[i][0], sizes[i][1], 3)), *floats, *a, *b;
+        uint8_t *p = lks_tensor_data(bytes);
+        for (int64_t k = 0; k < lks_tensor_size(bytes); k++) p[k] = (uint8_t)((uint32_t)k * 2654435761u >> 24);
+        floats = lks_tensor_cast(bytes, LKS_FLOAT32);
+        assert_status(lks_fn_call(lks_fn_resize(sizes[i][2], sizes[i][3]), bytes, 0, &a), LKS_OK);
+        assert_status(lks_fn_call(lks_fn_resize(sizes[i][2], sizes[i][3]), floats, 0, &b), LKS_OK);
+        assert_memory_equal(lks_tensor_cdata(a), lks_tensor_cdata(b), (size_t)lks_tensor_size(a) * sizeof(float));
+        lks_tensor_release(a);
+        lks_tensor_release(b);
+        lks_tensor_release(bytes);
+        lks_tensor_release(floats);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -469,6 +491,7 @@ int main(void)
         cmocka_unit_test(a_broken_picture_is_the_result_for_its_element_alone),
         cmocka_unit_test(every_failing_allocation_is_survived),
         cmocka_unit_test(a_warm_chain_allocates_nothing),
+        cmocka_unit_test(colour_bytes_are_resized_as_floats_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

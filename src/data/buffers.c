@@ -297,6 +297,8 @@ void lks_element_release(lks_element *e)
 
     if (e == NULL || atomic_fetch_sub(&e->references, 1) != 1) return;
     b = e->home;
+    lks_element_release(e->batch);
+    e->batch = NULL;
     clear(e);
     home = 1 + e->resting;
     if (forked(b) || atomic_load(&b->closed)) {
@@ -357,6 +359,20 @@ static lks_tensor *tensor_of(lks_element *e, size_t k, size_t bytes)
     return t;
 }
 
+/* The row of the batch that waits for this component, as a view; NULL: there is none. */
+static lks_tensor *placed(lks_element *e, size_t i, lks_dtype dtype, const lks_shape *shape, size_t bytes)
+{
+    lks_tensor *all = bytes < LKS_PLACED_BYTES ? NULL : e->batch->value[i].tensor;
+    lks_shape rows;
+
+    if (all == NULL || dtype == LKS_STRING || lks_tensor_dtype(all) != dtype) return NULL;
+    rows = lks_tensor_shape(all);
+    if (rows.rank != shape->rank + 1) return NULL;
+    for (int64_t k = 0; k < shape->rank; k++)
+        if (rows.dim[k + 1] != shape->dim[k]) return NULL;
+    return lks__element_view(e, i, all, shape, (size_t)e->row * bytes);
+}
+
 lks_tensor *lks__element_room(lks_element *e, size_t i, lks_dtype dtype, const lks_shape *shape)
 {
     lks_tensor *t;
@@ -367,6 +383,7 @@ lks_tensor *lks__element_room(lks_element *e, size_t i, lks_dtype dtype, const l
         lks__fail(LKS_E_LIMIT, "a tensor's size in bytes overflows");
         return NULL;
     }
+    if (e->batch != NULL && (t = placed(e, i, dtype, shape, bytes)) != NULL) return t;
     t = tensor_of(e, 2 * i, bytes > 0 ? bytes : 1);
     if (t != NULL) lks__tensor_revive(t, dtype, shape);
     return t;

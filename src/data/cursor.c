@@ -5,7 +5,7 @@
 
 #include "fuse.h"
 #include "meter.h"
-#include "stage.h"
+#include "stages.h"
 
 bool lks__cancelled(const lks_cancel_scope *scope)
 {
@@ -35,6 +35,7 @@ lks_status lks__cursor_open(lks_dataset *ds, lks_cursor_place place, lks_cursor 
     if (n == NULL) return lks__fail(LKS_E_NOMEM, "no memory for an iterator of stage '%s'", ds->stage->name);
     n->stage = ds->stage;
     n->dataset = lks_dataset_retain(ds);
+    if (ds->stage != &lks__stage_map) place.placer = NULL;
     n->place = place;
     if (place.meters != NULL) n->meter = lks__meter_of(place.meters, ds, place.lineage != 0);
     status = ds->stage->open != NULL ? ds->stage->open(n) : lks__cursor_open_inputs(n);

@@ -33,6 +33,8 @@ struct lks_element {
     lks_buffers *home;
     struct lks_element *next; /* in a free list */
     lks_origin origin;
+    lks_element *batch; /* not NULL: large components are to be rows `row` of this one's (placer.h) */
+    int64_t row;
     lks_value value[]; /* and behind them room for tensors that rest, two a component (buffers.c) */
 };
 
@@ -49,6 +51,7 @@ void lks__element_blame(const lks_element *e);
 
 /* An element with empty components; NULL on failure. All of these may be called from several threads. */
 lks_element *lks__buffers_element(lks_buffers *b);
+enum { LKS_PLACED_BYTES = 256 }; /* components from this size on are placed */
 /* A tensor with undefined contents for component i of e (one thread at a time), one reference; NULL on failure. */
 lks_tensor *lks__element_room(lks_element *e, size_t i, lks_dtype dtype, const lks_shape *shape);
 /* A view of `shape` at `offset` bytes into base, which it shares; NULL on failure. */

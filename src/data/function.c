@@ -53,7 +53,7 @@ static lks_map_context context_of(const lks_data_fn *f, lks_call_place place)
 
 lks_spec *lks__data_fn_spec(const lks_data_fn *f, const lks_spec *in)
 {
-    lks_map_context c = context_of(f, (lks_call_place){ 0, 0, 0 });
+    lks_map_context c = context_of(f, (lks_call_place){ .epoch = 0 });
     unsigned before = lks__error_serial();
     lks_spec *out;
 
@@ -101,7 +101,12 @@ lks_status lks__data_fn_apply(const lks_data_fn *f, lks_call_place place, lks_el
     unsigned before = lks__error_serial();
     lks_status status;
 
-    if (e == NULL) return LKS_E_NOMEM;
+    if (e == NULL) {
+        lks_element_release(place.batch);
+        return LKS_E_NOMEM;
+    }
+    e->batch = place.batch;
+    e->row = place.row;
     status = f->fn.apply(&c, in, e, f->fn.user);
     if (status == LKS_OK) status = lks__element_complete(e);
     else if (lks__error_serial() == before) lks__fail(status, "it returned %s", lks_status_name(status));
@@ -130,7 +135,7 @@ static uint64_t child_lineage(uint64_t parent, int64_t index)
 lks_status lks__data_fn_open(const lks_data_fn *f, lks_cursor_place parent, int64_t index, lks_element *in,
                              lks_buffers *made, int64_t ahead, lks_cursor **out)
 {
-    lks_call_place place = { 0, index, parent.lineage };
+    lks_call_place place = { .index = index, .lineage = parent.lineage };
     const char *stage;
     lks_dataset *inner;
     lks_element *e = NULL;

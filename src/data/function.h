@@ -30,10 +30,12 @@ lks_status lks__data_fn_yields(const lks_data_fn *f, const lks_spec *in, lks_dty
 /* The element spec of the one nested dataset that the outputs for `in` must be; NULL with an error otherwise. */
 lks_spec *lks__data_fn_dataset(const lks_data_fn *f, const lks_spec *in);
 
-/* Which call: pass and element number. Takes an element of `buffers` and fills it. */
+/* Which call: pass and element number; where the result is to stand (steals a reference to `batch`, which may be NULL). Takes an element of `buffers` and fills it. */
 typedef struct lks_call_place {
     int64_t epoch, index;
     uint64_t lineage;
+    lks_element *batch;
+    int64_t row;
 } lks_call_place;
 lks_status lks__data_fn_apply(const lks_data_fn *f, lks_call_place place, lks_element *in, lks_buffers *buffers,
                               lks_element **out);

@@ -32,7 +32,7 @@ int64_t lks__scalar_value(const lks_tensor *t)
 
 lks_status lks__scalar_of(lks_scalar_call *c, uint64_t lineage, lks_element *e, int64_t *out)
 {
-    lks_call_place place = { 0, c->index, lineage };
+    lks_call_place place = { .index = c->index, .lineage = lineage };
     lks_element *result;
 
     c->index++;

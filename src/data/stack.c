@@ -110,13 +110,19 @@ static lks_status begin(lks_stack *s, const lks_element *first)
     lks_shape shape;
     size_t n = lks_element_count(first), widest = 0;
 
-    s->element = lks__cursor_element(s->cursor);
+    if (first->batch != NULL && first->row == 0 && first->batch->home == s->cursor->buffers) {
+        s->element = lks_element_retain(first->batch);
+        s->room = lks_tensor_shape(s->element->value[0].tensor).dim[0];
+    } else {
+        s->element = lks__cursor_element(s->cursor);
+    }
     if (s->element == NULL) return add_place(s, LKS_E_NOMEM);
     if (first->origin.file != NULL) {
         s->element->origin = first->origin;
         s->element->origin.file = lks__buffers_name(s->cursor->buffers, first->origin.file);
         s->element->origin.first = true;
     }
+    if (s->room > 0) return LKS_OK;
     for (size_t i = 0; i < n; i++) {
         size_t bytes;
         if (is_ragged(s, i)) continue;
@@ -205,6 +211,13 @@ static lks_status add_ragged(lks_stack *s, size_t i, lks_element *e)
     return s->ragged[at] == NULL ? lks__error_code() : LKS_OK;
 }
 
+/* The row was written where it belongs. */
+static bool in_place(const lks_stack *s, const lks_tensor *batch, const lks_tensor *t, int64_t n)
+{
+    return (const char *)lks_tensor_cdata(t) ==
+           (const char *)lks_tensor_cdata(batch) + (size_t)(s->rows * n) * lks_dtype_size(lks_tensor_dtype(t));
+}
+
 /* `alone`: nobody else holds the element, so strings need not be copied. */
 static lks_status add_dense(const lks_stack *s, size_t i, lks_tensor *t, bool alone)
 {
@@ -216,6 +229,7 @@ static lks_status add_dense(const lks_stack *s, size_t i, lks_tensor *t, bool al
     row_form(s, i, t, &dtype, &row);
     LKS_TRY(check_row(s, i, row));
     n = lks_shape_size(&row);
+    if (!changes(s, i) && in_place(s, batch, t, n)) return LKS_OK;
     if (alone && !changes(s, i) && lks__tensor_move_strings(batch, s->rows * n, t)) return LKS_OK;
     if (!changes(s, i)) return lks__copy_elements(batch, s->rows * n, t, 0, n);
     lks__fused_write(s->fused, i, t, (char *)lks_tensor_data(batch) + (size_t)(s->rows * n) * lks_dtype_size(dtype),

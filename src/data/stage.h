@@ -85,6 +85,7 @@ typedef struct lks_cursor_place {
     uint64_t lineage;                 /* which inner dataset of which element: enters the keys of random functions */
     _Atomic(const char *) *unsavable; /* the iterator's: set where an inner dataset can't be replayed */
     const lks_dataset *bypass;        /* a map that a batch above applies itself: its input is opened in its place */
+    struct lks_placer *placer;        /* of a batch right above, for a map */
     lks_meters *meters;               /* NULL, or who measures this iterator */
     int64_t held;                     /* elements that the stages above and the consumer may hold at the same time */
 } lks_cursor_place;

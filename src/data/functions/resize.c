@@ -186,6 +186,10 @@ lks_status lks__resize(const lks_pixels *in, int64_t height, int64_t width, lks_
         return LKS_OK;
     }
     if (convert) source = as_float(in, (float *)(memory + row + for_rows + for_columns));
+    if (two && in->channels == 3 && in->dtype == LKS_UINT8) {
+        lks__resize_rgb(in, &rows, &columns, out);
+        return LKS_OK;
+    }
     for (int64_t y = 0; y < height; y++) {
         mix_rows(&source, &rows, y, two, (float *)memory);
         along((const float *)memory, &columns, in->channels, two, (float *)out + y * width * in->channels);

@@ -58,4 +58,7 @@ size_t lks__axis_bytes(int64_t in, int64_t out, lks_resize_method method, bool a
 /* Builds it in `memory` of that size, aligned as for int32_t. */
 void lks__axis_build(lks_axis *a, int64_t in, int64_t out, lks_resize_method method, bool antialias, void *memory);
 
+/* resize_rgb.c: uint8, three channels, axes of two taps at most. */
+void lks__resize_rgb(const lks_pixels *in, const lks_axis *rows, const lks_axis *columns, float *out);
+
 #endif

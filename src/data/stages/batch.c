@@ -3,6 +3,7 @@
  *
  * Over arrays in memory that are only put in order, no elements are made below the batch: row numbers come up, and the rows are
  * gathered from the arrays into the batch (rows of `gather`). */
+#include "data/placer.h"
 #include "data/stack.h"
 #include "data/stages.h"
 #include "tensor/tensor.h"
@@ -19,28 +20,8 @@ typedef struct batch_cursor {
     lks_cursor base;
     lks_fused fused;           /* the function of a map below that is applied here */
     const lks_dataset *source; /* not NULL: rows are gathered from it */
+    lks_placer placer;
 } batch_cursor;
-
-/* An element with tensors for `limit` rows. */
-static lks_status make_batch(batch_cursor *b, int64_t limit, lks_element **out)
-{
-    lks_element *e = lks__cursor_element(&b->base);
-    const lks_tensor *from;
-
-    if (e == NULL) return LKS_E_NOMEM;
-    for (size_t i = 0; (from = lks__slices_component(b->source, i)) != NULL; i++) {
-        const lks_spec *leaf = lks_spec_leaf(b->base.dataset->spec, i);
-        lks_shape shape = lks_spec_shape(leaf);
-        shape.dim[0] = limit;
-        e->value[i].tensor = lks__element_room(e, i, lks_spec_dtype(leaf), &shape);
-        if (e->value[i].tensor == NULL) {
-            lks_element_release(e);
-            return lks__error_code();
-        }
-    }
-    *out = e;
-    return LKS_OK;
-}
 
 static void gather(const batch_cursor *b, lks_element *e, int64_t have, const int64_t *rows, int64_t n)
 {
@@ -55,17 +36,23 @@ static void gather(const batch_cursor *b, lks_element *e, int64_t have, const in
     }
 }
 
+static int64_t rows_of_batch(const batch_dataset *d)
+{
+    int64_t known = d->base.input[0]->cardinality;
+
+    return known >= 0 && known < d->size ? (known > 0 ? known : 1) : d->size;
+}
+
 static lks_status next_gathered(batch_cursor *b, lks_element **out)
 {
     const batch_dataset *d = (const batch_dataset *)b->base.dataset;
-    int64_t rows[ROWS], have = 0, got = 0, known = d->base.input[0]->cardinality, limit = d->size;
+    int64_t rows[ROWS], have = 0, got = 0, limit = rows_of_batch(d);
     lks_element *e = NULL;
 
-    if (known >= 0 && limit > known) limit = known > 0 ? known : 1;
     while (have < limit) {
         int64_t want = limit - have < ROWS ? limit - have : ROWS;
         lks_status status = lks__cursor_next_rows(b->base.input[0], rows, want, &got);
-        if (status == LKS_OK && got > 0 && e == NULL) status = make_batch(b, limit, &e);
+        if (status == LKS_OK && got > 0 && e == NULL) status = lks__batch_of_rows(&b->base, limit, &e);
         if (status != LKS_OK) {
             lks_element_release(e);
             return status;
@@ -104,7 +91,13 @@ static lks_status open(lks_cursor *n)
 
     place.bypass = lks__fusable_map(n->dataset, &kind);
     if (place.bypass != NULL) ((batch_cursor *)n)->fused = kind;
-    if (n->stage == &lks__stage_batch) ((batch_cursor *)n)->source = lks__rows_source(n->dataset, place.bypass);
+    if (n->stage == &lks__stage_batch) {
+        batch_cursor *b = (batch_cursor *)n;
+        b->source = lks__rows_source(n->dataset, place.bypass);
+        lks__placer_begin(&b->placer, n, rows_of_batch((const batch_dataset *)n->dataset));
+        place.placer = &b->placer;
+        if (b->placer.batch != NULL) n->place.held += 2; /* batches whose rows are under way */
+    }
     return lks__cursor_open_inputs_at(n, place);
 }
 
@@ -124,6 +117,11 @@ static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
     return lks__stack_skip(n, d->size, d->drop_remainder, count, done);
 }
 
+static void close(lks_cursor *n)
+{
+    lks__placer_end(&((batch_cursor *)n)->placer);
+}
+
 static void describe(const lks_dataset *ds, lks_recipe *r)
 {
     lks__recipe_int(r, ((const batch_dataset *)ds)->size);
@@ -136,6 +134,7 @@ const lks_stage lks__stage_batch = { .name = "batch",
                                      .open = open,
                                      .next = next,
                                      .skip = skip,
+                                     .close = close,
                                      .describe = describe };
 const lks_stage lks__stage_ragged_batch = { .name = "ragged_batch",
                                             .dataset_size = sizeof(batch_dataset),
@@ -143,6 +142,7 @@ const lks_stage lks__stage_ragged_batch = { .name = "ragged_batch",
                                             .open = open,
                                             .next = next,
                                             .skip = skip,
+                                            .close = close,
                                             .describe = describe };
 
 static lks_dataset *build(const lks_stage *stage, lks_dataset *input, int64_t size, const lks_batch_options *options)

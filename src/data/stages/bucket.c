@@ -47,7 +47,7 @@ const lks_stage lks__stage_bucket = { .name = "bucket_by_sequence_length", .data
 static lks_status bucket_of(const lks_map_context *context, lks_element *in, lks_element *out, void *user)
 {
     const buckets *b = user;
-    lks_call_place place = { context->epoch, context->index, 0 };
+    lks_call_place place = { .epoch = context->epoch, .index = context->index };
     lks_element *e;
     int64_t length;
     size_t i = 0;

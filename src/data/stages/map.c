@@ -9,6 +9,7 @@
 #include "data/fuse.h"
 #include "data/ledger.h"
 #include "data/meter.h"
+#include "data/placer.h"
 #include "data/stages.h"
 #include "data/work.h"
 #include "map_pace.h"
@@ -27,6 +28,7 @@ typedef struct map_dataset {
 
 typedef struct map_result {
     lks_element *element; /* the input, then the output */
+    lks_call_place place; /* of the call; its batch is taken over by the call */
     lks_status status;
     lks_error *error; /* NULL if there was no memory for it */
 } map_result;
@@ -35,7 +37,6 @@ typedef struct map_block {
     lks_work work;
     struct map_cursor *map;
     bool done; /* under the map's lock */
-    int64_t first;
     int n, taken;
     int64_t reserved; /* bytes in the ledger until its results are there */
     double seconds;
@@ -62,13 +63,21 @@ static const map_dataset *recipe(const map_cursor *m)
     return (const map_dataset *)m->base.dataset;
 }
 
-static lks_status apply(map_cursor *m, int64_t index, lks_element *in, lks_element **out)
+static lks_status apply(map_cursor *m, lks_call_place place, lks_element *in, lks_element **out)
 {
-    lks_call_place place = { m->epoch, index, m->base.place.lineage };
     lks_status status = lks__data_fn_apply(&recipe(m)->f, place, in, m->base.buffers, out);
 
     lks_element_release(in);
     return status;
+}
+
+/* Of the next result; the pulling thread asks. */
+static lks_call_place place_of(map_cursor *m, int64_t index)
+{
+    lks_call_place place = { .epoch = m->epoch, .index = index, .lineage = m->base.place.lineage };
+
+    place.batch = lks__placer_take(m->base.place.placer, &place.row);
+    return place;
 }
 
 static lks_status next_serial(map_cursor *m, lks_element **out)
@@ -78,7 +87,7 @@ static lks_status next_serial(map_cursor *m, lks_element **out)
 
     if (status == LKS_END) return status;
     m->index++;
-    return status != LKS_OK ? status : apply(m, m->index - 1, in, out);
+    return status != LKS_OK ? status : apply(m, place_of(m, m->index - 1), in, out);
 }
 
 /* ---- parallel ---- */
@@ -102,7 +111,8 @@ static void run_block(lks_work *work)
         map_result *r = &b->result[i];
         lks_status status;
         if (r->status != LKS_OK) continue; /* the input failed here */
-        status = apply(m, b->first + i, r->element, &r->element);
+        status = apply(m, r->place, r->element, &r->element);
+        r->place.batch = NULL;
         if (status != LKS_OK) keep_error(r, status);
         else if (i == 0) m->expected = lks__expected_bytes(m->expected, lks__element_bytes(r->element));
     }
@@ -147,7 +157,6 @@ static lks_status add_block(map_cursor *m, int64_t reserved)
     b->map = m;
     b->reserved = reserved;
     b->done = false;
-    b->first = m->index;
     b->n = b->taken = 0;
     while (b->n < m->block_size) {
         map_result *r = &b->result[b->n];
@@ -159,6 +168,7 @@ static lks_status add_block(map_cursor *m, int64_t reserved)
         r->status = LKS_OK;
         r->error = NULL;
         if (status != LKS_OK) keep_error(r, status);
+        else r->place = place_of(m, m->index);
         b->n++;
         m->index++;
         if (status == LKS_E_CANCELED) break;
@@ -231,7 +241,7 @@ static lks_status hand_out(map_result *r, lks_element **out)
     } else {
         lks__fail(status, "an element of map failed, and there was no memory to keep the reason");
     }
-    *r = (map_result){ NULL, LKS_OK, NULL };
+    *r = (map_result){ .status = LKS_OK };
     return status;
 }
 
@@ -247,7 +257,7 @@ static lks_status next_inline(map_cursor *m, lks_element **out)
     if (status == LKS_END) m->input_ended = true;
     if (status == LKS_END) return status;
     m->index++;
-    if (status == LKS_OK) status = apply(m, m->index - 1, in, out);
+    if (status == LKS_OK) status = apply(m, place_of(m, m->index - 1), in, out);
     if (begin != 0) note_cost(m, lks__wall_ns() - begin);
     if (begin != 0 && m->base.meter != NULL) lks__meter_window(m->base.meter, 1, m->expected);
     return status;
@@ -357,6 +367,7 @@ static void drop_block(map_block *b)
 {
     for (int i = b->taken; i < b->n; i++) {
         lks_element_release(b->result[i].element);
+        lks_element_release(b->result[i].place.batch);
         lks__free(b->result[i].error);
     }
 }

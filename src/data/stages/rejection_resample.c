@@ -65,7 +65,7 @@ static lks_status classify(resample_cursor *c, lks_element *e, int64_t *out)
 {
     const resample_dataset *d = (const resample_dataset *)c->base.dataset;
     lks_element *answer = NULL;
-    lks_call_place place = { c->epoch, c->index, c->base.place.lineage };
+    lks_call_place place = { .epoch = c->epoch, .index = c->index, .lineage = c->base.place.lineage };
 
     LKS_TRY(lks__data_fn_apply(&d->f, place, e, c->classes, &answer));
     *out = *(const int64_t *)lks_tensor_cdata(answer->value[0].tensor);

@@ -51,7 +51,7 @@ static lks_status argument(scan_cursor *s, const lks_element *e, lks_element **o
 static lks_status next(lks_cursor *n, lks_element **out)
 {
     scan_cursor *s = (scan_cursor *)n;
-    lks_call_place place = { 0, s->index, n->place.lineage };
+    lks_call_place place = { .index = s->index, .lineage = n->place.lineage };
     lks_element *e, *a, *result;
     lks_status status;
 

@@ -1,0 +1,144 @@
+/* test_data_tuned.c - what the pipeline chooses for itself (where results are written, who runs a function, windows, joined maps) cannot be
+ * seen in the elements, whatever fails, and whenever an iterator goes.
+ *
+ * ctest labels: concurrent
+ */
+#include "test_data.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum { WIDE = 96 }; /* int64: more bytes than are placed from */
+
+static lks_spec *wide_spec(const lks_map_context *context, const lks_spec *in, void *user)
+{
+    (void)context, (void)in, (void)user;
+    return lks_spec_tuple_of(lks_spec_tensor(LKS_INT64, lks_shape(WIDE)),
+                             lks_spec_tensor(LKS_INT64, (lks_shape){ .rank = 0 }));
+}
+
+/* x -> (x, x + 1, ...), x; fails at multiples of *user; slower where x is odd, if asked. */
+static lks_status wide_apply(const lks_map_context *context, lks_element *in, lks_element *out, void *user)
+{
+    int64_t x = *(const int64_t *)lks_tensor_cdata(lks_element_tensor(in, 0)), *y;
+    const int64_t *bad = user;
+    lks_tensor *t = lks_element_output(out, 0);
+
+    (void)context;
+    if (t == NULL) return LKS_E_NOMEM;
+    y = lks_tensor_data(t);
+    for (int64_t i = 0; i < WIDE; i++) y[i] = x + i;
+    if (bad != NULL && x > 0 && x % *bad == 0) return lks_fail(LKS_E_ARG, "planned failure at %lld", (long long)x);
+    return lks_element_set(out, 1, lks_element_tensor(in, 0));
+}
+
+static lks_map_fn wide_fn(int64_t *bad)
+{
+    return (lks_map_fn){ .struct_size = sizeof(lks_map_fn),
+                         .name = "wide",
+                         .output_spec = wide_spec,
+                         .apply = wide_apply,
+                         .flags = LKS_FN_PURE,
+                         .user = bad };
+}
+
+/* A number that depends on every value, shape and failure of a pass. */
+static uint64_t digest(lks_dataset *ds)
+{
+    lks_iter *it = NULL;
+    uint64_t h = 1469598103934665603u;
+    lks_status status = lks_iter_create(ds, &it);
+    lks_element *e, *kept = NULL;
+
+    lks_dataset_release(ds);
+    for (int n = 0; status != LKS_END && n < 100000; n++) {
+        status = lks_iter_next(it, &e);
+        h = (h ^ (uint64_t)status) * 1099511628211u;
+        if (status != LKS_OK) continue;
+        for (size_t c = 0; c < lks_element_count(e); c++) {
+            const lks_tensor *t = lks_element_tensor(e, c);
+            const unsigned char *p = lks_tensor_cdata(t);
+            size_t bytes = (size_t)lks_tensor_size(t) * lks_dtype_size(lks_tensor_dtype(t));
+            for (size_t i = 0; i < bytes; i++) h = (h ^ p[i]) * 1099511628211u;
+            h = (h ^ (uint64_t)lks_tensor_size(t)) * 1099511628211u;
+        }
+        lks_element_release(kept); /* memory comes home later than the next element is made */
+        kept = e;
+    }
+    lks_element_release(kept);
+    lks_iter_release(it);
+    return h;
+}
+
+static lks_dataset *wide(int64_t n, int64_t *bad, int64_t calls, bool apart, int64_t batch, bool drop)
+{
+    lks_map_fn fn = wide_fn(bad);
+    lks_dataset *ds = lks_map(lks_range(0, n, 1), &fn, .num_parallel_calls = calls);
+
+    if (apart) ds = lks_take(ds, -1); /* the batch does not see the map: rows are copied */
+    return lks_batch(ds, batch, .drop_remainder = drop ? LKS_TRUE : LKS_FALSE);
+}
+
+static void rows_written_in_place_are_the_rows_that_are_copied(void **state)
+{
+    static const struct {
+        int64_t n, bad, batch;
+        bool drop;
+    } cases[] = { { 64, 0, 8, false }, { 67, 0, 8, false }, { 67, 0, 8, true },  { 5, 0, 8, false },
+                  { 90, 7, 8, false }, { 90, 1, 4, false }, { 91, 30, 9, true }, { 3, 0, 1, false } };
+    static const int64_t calls[] = { 0, 1, 4, LKS_AUTOTUNE };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t k = 0; k < 4; k++) {
+            int64_t bad = cases[i].bad, *at = bad > 0 ? &bad : NULL;
+            uint64_t copied = digest(wide(cases[i].n, at, 0, true, cases[i].batch, cases[i].drop));
+            assert_true(digest(wide(cases[i].n, at, calls[k], false, cases[i].batch, cases[i].drop)) == copied);
+        }
+    assert_true(digest(wide(64, NULL, 0, false, 8, false)) != digest(wide(64, NULL, 0, false, 16, false)));
+}
+
+/* Passes that are long enough for both ways of running a cheap function to be tried. */
+static void who_runs_a_cheap_function_cannot_be_seen(void **state)
+{
+    static const int64_t calls[] = { 2, LKS_AUTOTUNE };
+
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        uint64_t one = digest(lks_map(lks_range(0, 60000, 1), &twice));
+        assert_true(digest(lks_map(lks_range(0, 60000, 1), &twice, .num_parallel_calls = calls[k])) == one);
+    }
+}
+
+static void iterators_may_go_while_rows_are_placed(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 200; round++) {
+        int64_t bad = 11;
+        lks_dataset *ds = lks_prefetch(
+            wide(300, round % 3 ? NULL : &bad, round % 2 ? LKS_AUTOTUNE : 3, false, 8, false), 2);
+        lks_iter *it = NULL;
+        lks_element *e, *kept = NULL;
+        assert_status(lks_iter_create(ds, &it), LKS_OK);
+        lks_dataset_release(ds);
+        for (int i = 0; i < round % 17; i++) {
+            if (lks_iter_next(it, &e) != LKS_OK) continue;
+            lks_element_release(kept);
+            kept = e;
+        }
+        lks_iter_release(it);
+        if (kept != NULL) assert_int_equal(lks_tensor_shape(lks_element_tensor(kept, 0)).dim[1], WIDE);
+        lks_element_release(kept);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_written_in_place_are_the_rows_that_are_copied),
+        cmocka_unit_test(who_runs_a_cheap_function_cannot_be_seen),
+        cmocka_unit_test(iterators_may_go_while_rows_are_placed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
