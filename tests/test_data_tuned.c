@@ -132,12 +132,127 @@ static void iterators_may_go_while_rows_are_placed(void **state)
     }
 }
 
+/* ---- consecutive maps of the library's functions ---- */
+
+enum { SIDE = 12, PICTURES = 40 };
+
+static lks_spec *picture_spec(const lks_map_context *context, const lks_spec *in, void *user)
+{
+    (void)context, (void)in, (void)user;
+    return lks_spec_tuple_of(lks_spec_tensor(LKS_UINT8, lks_shape(SIDE, SIDE, 3)),
+                             lks_spec_label(LKS_INT64, (lks_shape){ .rank = 0 }, 10));
+}
+
+static lks_status picture_apply(const lks_map_context *context, lks_element *in, lks_element *out, void *user)
+{
+    int64_t x = *(const int64_t *)lks_tensor_cdata(lks_element_tensor(in, 0));
+    lks_tensor *t = lks_element_output(out, 0), *y = lks_element_output(out, 1);
+    uint8_t *p = t == NULL ? NULL : lks_tensor_data(t);
+
+    (void)context, (void)user;
+    if (t == NULL || y == NULL) return LKS_E_NOMEM;
+    for (int64_t i = 0; i < lks_tensor_size(t); i++) p[i] = (uint8_t)((uint32_t)(x * 1009 + i) * 2654435761u >> 24);
+    *(int64_t *)lks_tensor_data(y) = x % 13; /* some labels are out of range */
+    return LKS_OK;
+}
+static const lks_map_fn picture = { .struct_size = sizeof(lks_map_fn),
+                                    .name = "picture",
+                                    .output_spec = picture_spec,
+                                    .apply = picture_apply,
+                                    .flags = LKS_FN_PURE };
+
+/* Four maps; `calls` of each: equal ones run as one, others apart. */
+static lks_dataset *maps(const int64_t calls[4])
+{
+    lks_dataset *ds = lks_map(lks_range(0, PICTURES, 1), &picture);
+
+    ds = lks_map(ds, lks_fn_random_flip("horizontal"), .num_parallel_calls = calls[0], .seed = 5);
+    ds = lks_map(ds, lks_fn_chain(lks_fn_resize(7, 9), lks_fn_random_brightness(0.3)), .num_parallel_calls = calls[1],
+                 .seed = 5);
+    ds = lks_map(ds, lks_fn_one_hot(0), .num_parallel_calls = calls[2]);
+    return lks_map(ds, lks_fn_rescale(0.5, 1), .num_parallel_calls = calls[3], .seed = 9);
+}
+
+/* All that three passes say: values, then the sentences of failures. */
+static uint64_t passes(lks_dataset *ds, size_t skip)
+{
+    uint64_t h = 1469598103934665603u;
+
+    for (int pass = 0; pass < 3; pass++) {
+        lks_iter *it = NULL, *again = NULL;
+        lks_status status = lks_iter_create(ds, &it);
+        lks_element *e;
+        for (size_t n = 0; status != LKS_END; n++) {
+            void *state = NULL;
+            size_t size = 0;
+            status = lks_iter_next(it, &e);
+            for (const char *c = status == LKS_OK || status == LKS_END ? "" : lks_last_error(); *c != '\0'; c++)
+                h = (h ^ (unsigned char)*c) * 1099511628211u;
+            if (status == LKS_OK) {
+                const lks_tensor *t = lks_element_tensor(e, 0);
+                const unsigned char *p = lks_tensor_cdata(t);
+                for (size_t i = 0; i < (size_t)lks_tensor_size(t) * sizeof(float); i++) h = (h ^ p[i]) * 1099511628211u;
+                lks_element_release(e);
+            }
+            if (skip == 0 || n != skip) continue;
+            assert_status(lks_iter_save(it, &state, &size), LKS_OK);
+            assert_status(lks_iter_restore(ds, state, size, &again), LKS_OK);
+            lks_free(state);
+            lks_iter_release(it);
+            it = again;
+        }
+        lks_iter_release(it);
+    }
+    lks_dataset_release(ds);
+    return h;
+}
+
+static void maps_that_run_as_one_give_what_they_give_apart(void **state)
+{
+    static const int64_t apart[4] = { 0, 2, 0, 3 };
+    static const int64_t joined[][4] = { { 0, 0, 0, 0 },
+                                         { 3, 3, 3, 3 },
+                                         { LKS_AUTOTUNE, LKS_AUTOTUNE, LKS_AUTOTUNE, LKS_AUTOTUNE },
+                                         { 0, 0, 2, 2 },
+                                         { 0, LKS_AUTOTUNE, LKS_AUTOTUNE, 0 } };
+    uint64_t expected = passes(maps(apart), 0);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof joined / sizeof *joined; i++) {
+        assert_true(passes(maps(joined[i]), 0) == expected);
+        assert_true(passes(maps(joined[i]), 9 + i) == expected);
+    }
+}
+
+static size_t stages_that_ran(lks_dataset *ds)
+{
+    lks_diagnosis *d = NULL;
+    size_t n;
+
+    ds = lks_ignore_errors(ds);
+    assert_status(lks_dataset_diagnose(ds, &d), LKS_OK);
+    n = lks_diagnosis_stages(d);
+    lks_diagnosis_release(d);
+    lks_dataset_release(ds);
+    return n;
+}
+
+static void equal_maps_are_one_stage_and_unequal_ones_are_not(void **state)
+{
+    (void)state;
+    assert_int_equal(stages_that_ran(maps((const int64_t[]){ 2, 2, 2, 2 })), 4); /* ignore_errors, map, map, range */
+    assert_int_equal(stages_that_ran(maps((const int64_t[]){ 2, 0, 0, 2 })), 6);
+    assert_int_equal(stages_that_ran(maps((const int64_t[]){ 2, 0, 3, LKS_AUTOTUNE })), 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_written_in_place_are_the_rows_that_are_copied),
         cmocka_unit_test(who_runs_a_cheap_function_cannot_be_seen),
         cmocka_unit_test(iterators_may_go_while_rows_are_placed),
+        cmocka_unit_test(maps_that_run_as_one_give_what_they_give_apart),
+        cmocka_unit_test(equal_maps_are_one_stage_and_unequal_ones_are_not),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* function.c - user functions: checked on the way in (spec) and on the way out (every component set). */
 #include "function.h"
+#include "functions/op.h"
 #include "state.h"
 
 #include <stdio.h>
@@ -119,6 +120,35 @@ lks_status lks__data_fn_apply(const lks_data_fn *f, lks_call_place place, lks_el
     if (status == LKS_END) /* the end of a function is not the end of the data */
         status = lks__fail(LKS_E_ARG, "it returned LKS_END, which only sources may");
     return lks__context(status, "%s: function '%s' failed at element %lld", f->stage, f->fn.name,
+                        (long long)place.index);
+}
+
+lks_status lks__data_fn_apply_joined(const lks_joined_fn *fn, size_t n, lks_call_place place, lks_element *in,
+                                     lks_buffers *buffers, lks_element **out)
+{
+    lks_element *e = lks__buffers_element(buffers);
+    lks_op_part part[LKS_MOST_JOINED];
+    size_t failed;
+    lks_status status;
+
+    if (e == NULL) {
+        lks_element_release(place.batch);
+        return LKS_E_NOMEM;
+    }
+    e->batch = place.batch;
+    e->row = place.row;
+    for (size_t i = 0; i < n; i++) {
+        place.epoch = fn[i].epoch;
+        part[i] = (lks_op_part){ &fn[i].f->fn, context_of(fn[i].f, place), fn[i].spec };
+    }
+    status = lks__op_parts(part, n, in, e, &failed);
+    if (status == LKS_OK) {
+        *out = e;
+        return LKS_OK;
+    }
+    lks_element_release(e);
+    if (failed == 0) lks__element_blame(in); /* elements between two maps know of no file */
+    return lks__context(status, "%s: function '%s' failed at element %lld", fn[failed].f->stage, fn[failed].f->fn.name,
                         (long long)place.index);
 }
 

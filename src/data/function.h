@@ -40,6 +40,17 @@ typedef struct lks_call_place {
 lks_status lks__data_fn_apply(const lks_data_fn *f, lks_call_place place, lks_element *in, lks_buffers *buffers,
                               lks_element **out);
 
+/* The functions of consecutive maps, lowest first, as one: what the elements are, and what a failure says, is as if each map had run its
+ * own. `epoch` and `spec` (behind each) go with them; place.epoch is not looked at. */
+enum { LKS_MOST_JOINED = 8 };
+typedef struct lks_joined_fn {
+    const lks_data_fn *f;
+    const lks_spec *spec;
+    int64_t epoch;
+} lks_joined_fn;
+lks_status lks__data_fn_apply_joined(const lks_joined_fn *fn, size_t n, lks_call_place place, lks_element *in,
+                                     lks_buffers *buffers, lks_element **out);
+
 /* Calls a function whose output is one nested dataset (borrows in) and opens a cursor over it, read `ahead` elements ahead by
  * a thread if that is not 0. `made` are buffers for the function's output. */
 lks_status lks__data_fn_open(const lks_data_fn *f, lks_cursor_place parent, int64_t index, lks_element *in,

@@ -1,68 +1,14 @@
-/* op.c - see op.h: one map function runs a list of ops. Scratch memory waits in a few slots and is taken by exchange, so that no call
- * waits for another and a warm chain allocates nothing. */
-#include "op.h"
+/* op.c - see op.h: making map functions of ops, and what specs they give. */
+#include "op_function.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/philox.h"
 #include "lockstep/dataset_distribute.h"
 #include "tensor/tensor.h"
 
-enum { SLOTS = 64, MAX_OPS = 32 };
-
-typedef struct op_scratch {
-    lks_scratch work, more, result[MAX_OPS];
-} op_scratch;
-
-typedef struct op_function {
-    lks_map_fn fn;
-    char *name;
-    _Atomic(op_scratch *) spare[SLOTS];
-    int n;
-    lks_op op[];
-} op_function;
-
-/* ---- scratch ---- */
-
-static op_scratch *take_scratch(op_function *f)
-{
-    op_scratch *s;
-
-    for (int i = 0; i < SLOTS; i++)
-        if ((s = atomic_exchange(&f->spare[i], NULL)) != NULL) return s;
-    s = lks__calloc(1, sizeof *s);
-    if (s == NULL) lks__fail(LKS_E_NOMEM, "no memory for pixels");
-    return s;
-}
-
-static void free_scratch(op_scratch *s)
-{
-    if (s == NULL) return;
-    for (int i = 0; i < MAX_OPS; i++) lks__scratch_free(&s->result[i]);
-    lks__scratch_free(&s->work);
-    lks__scratch_free(&s->more);
-    lks__free(s);
-}
-
-static void give_scratch(op_function *f, op_scratch *s)
-{
-    for (int i = 0; i < SLOTS; i++) {
-        op_scratch *none = NULL;
-        if (atomic_compare_exchange_strong(&f->spare[i], &none, s)) return;
-    }
-    free_scratch(s);
-}
-
 /* ---- specs ---- */
-
-static int64_t component_of(const lks_op *op, size_t leaves)
-{
-    int64_t c = op->component < 0 ? op->component + (int64_t)leaves : op->component;
-
-    return c >= 0 && c < (int64_t)leaves ? c : -1;
-}
 
 static lks_spec *spec_after(const lks_op *op, const lks_map_context *context, const lks_spec *leaf)
 {
@@ -96,14 +42,14 @@ static lks_spec *pick_leaf(void *user, size_t i, const lks_spec *leaf)
 
 static lks_spec *output_spec(const lks_map_context *context, const lks_spec *in, void *user)
 {
-    const op_function *f = user;
+    const lks_op_list *f = user;
     size_t leaves = lks_spec_leaf_count(in);
     leaf_list list = { { NULL } };
     lks_spec *out = NULL;
     int i;
 
     for (i = 0; i < f->n; i++) {
-        int64_t c = component_of(&f->op[i], leaves);
+        int64_t c = lks__op_component(&f->op[i], leaves);
         const lks_spec *now = c < 0 || c >= LKS_OP_LEAVES ? NULL
                               : list.leaf[c] != NULL      ? list.leaf[c]
                                                           : lks_spec_leaf(in, (size_t)c);
@@ -123,149 +69,22 @@ static lks_spec *output_spec(const lks_map_context *context, const lks_spec *in,
     return out;
 }
 
-/* ---- running ---- */
-
-void *lks__op_room(lks_op_call *call, lks_dtype dtype, const lks_shape *shape, lks_view *out)
-{
-    void *data;
-
-    if (call->last) {
-        lks_tensor *t = lks_element_output_shaped(call->out, (size_t)call->component, *shape);
-        if (t == NULL) return NULL;
-        if (lks_tensor_dtype(t) != dtype) {
-            lks__fail(LKS_E_SHAPE, "the result is %s, the spec says %s", lks_dtype_name(dtype),
-                      lks_dtype_name(lks_tensor_dtype(t)));
-            return NULL;
-        }
-        data = lks_tensor_data(t);
-    } else {
-        int64_t n = lks_shape_size(shape);
-        size_t bytes;
-        if (n < 0 || !lks__mul_size((size_t)n, lks_dtype_size(dtype), &bytes)) {
-            lks__fail(LKS_E_LIMIT, "a picture's size in bytes overflows");
-            return NULL;
-        }
-        data = lks__scratch_room(call->result, bytes > 0 ? bytes : 1);
-    }
-    *out = (lks_view){ dtype, *shape, data };
-    return data;
-}
-
-float lks__op_draw(const lks_op_call *call, int i)
-{
-    uint32_t words[4];
-
-    lks_map_random(call->context, 0x10000u + call->number, call->image * 4 + (uint32_t)i / 4, words);
-    return lks__unit_float(words[i % 4]);
-}
-
-static lks_status run_batch(const lks_op *op, lks_op_call *call, const lks_view *in, const lks_view *out, char *data)
-{
-    lks_view one = { in->dtype, { 3, { in->shape.dim[1], in->shape.dim[2], in->shape.dim[3] } }, in->data };
-    lks_view made = { out->dtype, { 3, { out->shape.dim[1], out->shape.dim[2], out->shape.dim[3] } }, data };
-    size_t from = (size_t)lks_shape_size(&one.shape) * lks_dtype_size(one.dtype);
-    size_t to = (size_t)lks_shape_size(&made.shape) * lks_dtype_size(made.dtype);
-
-    for (int64_t i = 0; i < in->shape.dim[0]; i++) {
-        call->image = (uint32_t)i;
-        LKS_TRY(op->class->run(op, call, &one, &made, data));
-        one.data = (const char *)one.data + from;
-        made.data = data += to;
-    }
-    return LKS_OK;
-}
-
-static lks_status run_op(const lks_op *op, lks_op_call *call, const lks_view *in, lks_view *out)
-{
-    lks_dtype dtype = in->dtype;
-    lks_shape shape = in->shape;
-    void *data;
-
-    if (op->class->make != NULL) return op->class->make(op, call, in, out);
-    LKS_TRY(op->class->shape(op, &dtype, &shape));
-    data = lks__op_room(call, dtype, &shape, out);
-    if (data == NULL) return lks__error_code();
-    if (op->class->per_image && in->shape.rank == 4) return run_batch(op, call, in, out, data);
-    return op->class->run(op, call, in, out, data);
-}
-
-static bool is_last(const op_function *f, int k, size_t leaves)
-{
-    int64_t c = component_of(&f->op[k], leaves);
-
-    for (int i = k + 1; i < f->n; i++)
-        if (component_of(&f->op[i], leaves) == c) return false;
-    return true;
-}
-
-/* In a chain, which op; behind read_file, which file. */
-static lks_status op_failed(const op_function *f, int k, lks_element *in, size_t leaves, lks_status status)
-{
-    int64_t c = component_of(&f->op[k], leaves);
-
-    if (f->n > 1) lks__context(status, "%s", f->op[k].class->name);
-    for (int i = 0; i < k; i++)
-        if (f->op[i].class == &lks__op_read_file && component_of(&f->op[i], leaves) == c) {
-            const lks_bytes *name = lks_tensor_cdata(lks_element_tensor(in, (size_t)c));
-            return lks__context(status, "'%.*s'", (int)(name->size < 4096 ? name->size : 4096), name->data);
-        }
-    return status;
-}
-
-static lks_status run_all(op_function *f, op_scratch *s, const lks_map_context *context, lks_element *in,
-                          lks_element *out)
-{
-    size_t leaves = lks_element_count(in);
-    lks_view view[LKS_OP_LEAVES] = { { .data = NULL } };
-    lks_bytes bytes[LKS_OP_LEAVES];
-
-    for (int i = 0; i < f->n; i++) {
-        int64_t c = component_of(&f->op[i], leaves);
-        const lks_spec *spec = lks_spec_leaf(lks_element_spec(out), (size_t)c);
-        lks_shape want = lks_spec_shape(spec);
-        lks_op_call call = { .context = context, .out = out, .component = c, .last = is_last(f, i, leaves) };
-        lks_view made;
-        lks_op op = f->op[i];
-        lks_status status;
-
-        if (view[c].data == NULL) {
-            lks_tensor *t = lks_element_tensor(in, (size_t)c);
-            view[c] = (lks_view){ lks_tensor_dtype(t), lks_tensor_shape(t), lks_tensor_cdata(t) };
-        }
-        if (op.class == &lks__op_one_hot && op.n[0] == 0) op.n[0] = want.dim[want.rank - 1];
-        call.number = (uint32_t)i;
-        call.result = &s->result[i];
-        call.work = &s->work;
-        call.more = &s->more;
-        status = run_op(&op, &call, &view[c], &made);
-        if (status != LKS_OK) return op_failed(f, i, in, leaves, status);
-        if (made.dtype == LKS_STRING && !call.last) made.data = (bytes[c] = call.bytes, &bytes[c]);
-        view[c] = made;
-    }
-    for (size_t i = 0; i < leaves; i++)
-        if (i >= LKS_OP_LEAVES || view[i].data == NULL) lks__element_share(out, i, in, i);
-    return LKS_OK;
-}
-
 static lks_status apply(const lks_map_context *context, lks_element *in, lks_element *out, void *user)
 {
-    op_function *f = user;
-    op_scratch *s = take_scratch(f);
-    lks_status status;
+    lks_op_list *f = user;
+    const lks_op_part part = { .fn = &f->fn, .context = *context, .spec = lks_element_spec(out) };
+    size_t failed;
 
-    if (s == NULL) return LKS_E_NOMEM;
-    status = run_all(f, s, context, in, out);
-    give_scratch(f, s);
-    return status;
+    return lks__op_parts(&part, 1, in, out, &failed);
 }
 
 /* ---- making ---- */
 
 static void release(void *user)
 {
-    op_function *f = user;
+    lks_op_list *f = user;
 
-    for (int i = 0; i < SLOTS; i++) free_scratch(atomic_load(&f->spare[i]));
+    for (int i = 0; i < LKS_OP_SLOTS; i++) lks__op_scratch_free(atomic_load(&f->spare[i]));
     lks__free(f->name);
     lks__free(f);
 }
@@ -284,9 +103,9 @@ static const lks_map_fn no_memory = { .struct_size = sizeof(lks_map_fn),
                                       .apply = apply,
                                       .flags = LKS_FN_PURE };
 
-static op_function *new_function(int n, const char *name)
+static lks_op_list *new_function(int n, const char *name)
 {
-    op_function *f = lks__calloc(1, sizeof *f + (size_t)n * sizeof(lks_op));
+    lks_op_list *f = lks__calloc(1, sizeof *f + (size_t)n * sizeof(lks_op));
 
     if (f == NULL) return NULL;
     f->n = n;
@@ -309,7 +128,7 @@ static op_function *new_function(int n, const char *name)
 const lks_map_fn *lks__op_function(const lks_op *op, const char *fmt, ...)
 {
     char name[4 * LKS_OP_TEXT];
-    op_function *f;
+    lks_op_list *f;
     va_list args;
 
     va_start(args, fmt);
@@ -360,7 +179,7 @@ static size_t append(char *text, size_t size, size_t at, const char *more)
 const lks_map_fn *lks_fn_chain_n(size_t n, const lks_map_fn *const *functions)
 {
     char name[1024] = "";
-    op_function *f = NULL;
+    lks_op_list *f = NULL;
     size_t ops = 0, at = 0;
     bool ours = true, memory = true;
 
@@ -368,13 +187,13 @@ const lks_map_fn *lks_fn_chain_n(size_t n, const lks_map_fn *const *functions)
         ours = ours && is_ours(functions[i]);
         memory = memory && functions[i] != &no_memory;
         if (!ours) continue;
-        ops += functions[i]->user != NULL ? (size_t)((op_function *)functions[i]->user)->n : 1;
+        ops += functions[i]->user != NULL ? (size_t)((lks_op_list *)functions[i]->user)->n : 1;
         at = append(name, sizeof name, at, functions[i]->name);
     }
-    if (ours && memory && ops > 0 && ops <= MAX_OPS) f = new_function((int)ops, name);
+    if (ours && memory && ops > 0 && ops <= LKS_OP_MOST) f = new_function((int)ops, name);
     ops = 0;
     for (size_t i = 0; f != NULL && i < n; i++) {
-        const op_function *part = functions[i]->user;
+        const lks_op_list *part = functions[i]->user;
         f->fn.flags |= functions[i]->flags;
         if (part == NULL)
             f->op[ops++] = (lks_op){ .class = &lks__op_decode, .decode = { .struct_size = sizeof f->op->decode } };
@@ -382,7 +201,7 @@ const lks_map_fn *lks_fn_chain_n(size_t n, const lks_map_fn *const *functions)
     }
     for (size_t i = 0; i < n; i++) drop(functions[i]);
     if (f != NULL) return &f->fn;
-    if (!memory || (ours && ops <= MAX_OPS && n > 0)) return &no_memory;
+    if (!memory || (ours && ops <= LKS_OP_MOST && n > 0)) return &no_memory;
     lks__fail(LKS_E_ARG, n == 0 ? "lks_fn_chain: no functions"
                          : ours ? "lks_fn_chain: at most 32 functions"
                                 : "lks_fn_chain takes the library's own functions only");
@@ -391,7 +210,7 @@ const lks_map_fn *lks_fn_chain_n(size_t n, const lks_map_fn *const *functions)
 
 const lks_map_fn *lks_fn_on(int64_t component, const lks_map_fn *function)
 {
-    op_function *f;
+    lks_op_list *f;
 
     if (function == &no_memory) return function;
     if (!is_ours(function)) {
@@ -429,7 +248,7 @@ lks_status lks_fn_call(const lks_map_fn *fn, lks_tensor *in, int64_t seed, lks_t
 /* The same block of code for the three constants: they own nothing, so their ops are made for the call. */
 static lks_spec *plain_decode_spec(const lks_map_context *context, const lks_spec *in, void *user)
 {
-    op_function *f = new_function(1, "decode_image");
+    lks_op_list *f = new_function(1, "decode_image");
     lks_spec *spec;
 
     (void)user;
@@ -448,7 +267,7 @@ static lks_status plain_decode(const lks_map_context *context, lks_element *in, 
     lks_op_call call = { .context = context, .out = out, .last = true };
 
     (void)user;
-    LKS_TRY(run_op(&op, &call, &view, &made));
+    LKS_TRY(lks__op_run(&op, &call, &view, &made));
     for (size_t i = 1; i < lks_element_count(in); i++) lks__element_share(out, i, in, i);
     return LKS_OK;
 }

@@ -69,6 +69,18 @@ const lks_map_fn *lks__op_function(const lks_op *op, const char *fmt, ...) LKS_P
 /* One that is refused with this thread's last error. */
 const lks_map_fn *lks__op_refused(const char *name);
 
+/* ---- the functions of consecutive maps as one ---- */
+typedef struct lks_op_part {
+    const lks_map_fn *fn;
+    lks_map_context context;
+    const lks_spec *spec; /* of the elements behind it */
+} lks_op_part;
+/* Runs them from in to out; *failed: whose op the status is from. */
+lks_status lks__op_parts(const lks_op_part *part, size_t n, lks_element *in, lks_element *out, size_t *failed);
+/* Both are the library's, and `above` can go on where `below` ends. *ops: of `above` and all that it was joined with (0: of it alone);
+ * `below`'s are added. */
+bool lks__op_joins(const lks_map_fn *below, const lks_map_fn *above, int *ops);
+
 /* LKS_E_SHAPE unless a picture or a batch of them; *at: the axis of the height. */
 lks_status lks__op_picture(const lks_op *op, lks_dtype dtype, const lks_shape *shape, int64_t *at);
 /* A picture (three axes) as pixels. */

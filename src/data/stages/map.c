@@ -1,78 +1,21 @@
-/* map.c - a function over every element, on the calling thread or in a window of pieces on the work pool.
- *
- * The window is a ring of blocks in input order. The consumer alone pulls the input, fills blocks, queues them and hands out
- * results from the oldest; workers only run the function. So the order is the input's whatever the threads do, and a block that
- * no thread has begun is run by the consumer itself.
- */
-#include "base/cpu.h"
-#include "data/function.h"
+/* map.c - a function over every element, on the calling thread or in a window of pieces on the work pool. */
+#include "map.h"
+
 #include "data/fuse.h"
-#include "data/ledger.h"
-#include "data/meter.h"
 #include "data/placer.h"
 #include "data/stages.h"
-#include "data/work.h"
-#include "map_pace.h"
 
-enum { MAX_BLOCK = 64, MAX_WINDOW = 512, BLOCK_BYTES = 1 << 16, CHEAP = 30000 /* ns */ };
-
-typedef struct map_dataset {
-    lks_dataset base;
-    lks_data_fn f;
-    int64_t parallel; /* 0 = none, LKS_AUTOTUNE, or elements at once */
-    bool deterministic;
-    _Atomic int64_t passes;
-    lks_pace_learned pace;
-    _Atomic int block; /* elements of a block, as passes found it best */
-} map_dataset;
-
-typedef struct map_result {
-    lks_element *element; /* the input, then the output */
-    lks_call_place place; /* of the call; its batch is taken over by the call */
-    lks_status status;
-    lks_error *error; /* NULL if there was no memory for it */
-} map_result;
-
-typedef struct map_block {
-    lks_work work;
-    struct map_cursor *map;
-    bool done; /* under the map's lock */
-    int n, taken;
-    int64_t reserved; /* bytes in the ledger until its results are there */
-    double seconds;
-    map_result result[MAX_BLOCK];
-} map_block;
-
-typedef struct map_cursor {
-    lks_cursor base;
-    int64_t epoch, index;
-    /* parallel only */
-    pthread_mutex_t lock;
-    pthread_cond_t finished;
-    bool has_lock, input_ended;
-    unsigned forks;
-    map_block **ring; /* made one by one, room for `room` */
-    int room, window, head, count, block_size;
-    _Atomic int64_t expected; /* bytes of an output */
-    int64_t cost;             /* nanoseconds of the function for an element of late; 0: not known */
-    lks_pace pace;
-} map_cursor;
-
-static const map_dataset *recipe(const map_cursor *m)
+lks_status lks__map_apply(lks_map_cursor *m, lks_call_place place, lks_element *in, lks_element **out)
 {
-    return (const map_dataset *)m->base.dataset;
-}
-
-static lks_status apply(map_cursor *m, lks_call_place place, lks_element *in, lks_element **out)
-{
-    lks_status status = lks__data_fn_apply(&recipe(m)->f, place, in, m->base.buffers, out);
+    lks_status status = m->n_joined > 1
+                            ? lks__data_fn_apply_joined(m->joined, (size_t)m->n_joined, place, in, m->base.buffers, out)
+                            : lks__data_fn_apply(&lks__map_recipe(m)->f, place, in, m->base.buffers, out);
 
     lks_element_release(in);
     return status;
 }
 
-/* Of the next result; the pulling thread asks. */
-static lks_call_place place_of(map_cursor *m, int64_t index)
+lks_call_place lks__map_place(lks_map_cursor *m, int64_t index)
 {
     lks_call_place place = { .epoch = m->epoch, .index = index, .lineage = m->base.place.lineage };
 
@@ -80,225 +23,29 @@ static lks_call_place place_of(map_cursor *m, int64_t index)
     return place;
 }
 
-static lks_status next_serial(map_cursor *m, lks_element **out)
+static lks_status next_serial(lks_map_cursor *m, lks_element **out)
 {
     lks_element *in;
     lks_status status = lks__cursor_next(m->base.input[0], &in);
 
     if (status == LKS_END) return status;
     m->index++;
-    return status != LKS_OK ? status : apply(m, place_of(m, m->index - 1), in, out);
-}
-
-/* ---- parallel ---- */
-
-static void keep_error(map_result *r, lks_status status)
-{
-    r->element = NULL;
-    r->status = status;
-    r->error = lks__calloc(1, sizeof *r->error);
-    if (r->error != NULL) lks__error_capture(r->error, status);
-}
-
-static void run_block(lks_work *work)
-{
-    map_block *b = (map_block *)work;
-    map_cursor *m = b->map;
-    double begin = lks__now();
-    int64_t cpu = m->base.meter == NULL ? 0 : lks__cpu_ns();
-
-    for (int i = 0; i < b->n; i++) {
-        map_result *r = &b->result[i];
-        lks_status status;
-        if (r->status != LKS_OK) continue; /* the input failed here */
-        status = apply(m, r->place, r->element, &r->element);
-        r->place.batch = NULL;
-        if (status != LKS_OK) keep_error(r, status);
-        else if (i == 0) m->expected = lks__expected_bytes(m->expected, lks__element_bytes(r->element));
-    }
-    lks__ledger_unreserve(b->reserved);
-    b->reserved = 0;
-    b->seconds = lks__now() - begin;
-    if (m->base.meter != NULL) lks__meter_work(m->base.meter, lks__cpu_ns() - cpu);
-    pthread_mutex_lock(&m->lock);
-    b->done = true;
-    pthread_cond_signal(&m->finished);
-    pthread_mutex_unlock(&m->lock);
-}
-
-static map_block *block_at(map_cursor *m, int k)
-{
-    return m->ring[(m->head + k) % m->room];
-}
-
-/* Room in the memory budget for another block; where the window is empty, one is allowed in any case. Numbers of the user are kept. */
-static bool afford(const map_cursor *m, int64_t *reserved)
-{
-    int64_t bytes = m->expected * m->block_size;
-
-    *reserved = 0;
-    if (recipe(m)->parallel != LKS_AUTOTUNE) return true;
-    if (bytes == 0) return m->count == 0; /* the first element will tell */
-    if (lks__ledger_reserve(bytes)) *reserved = bytes;
-    return *reserved > 0 || m->count == 0;
-}
-
-/* Fills one more block from the input and queues it. */
-static lks_status add_block(map_cursor *m, int64_t reserved)
-{
-    map_block **slot = &m->ring[(m->head + m->count) % m->room], *b = *slot;
-
-    if (b == NULL) {
-        b = *slot = lks__calloc(1, sizeof *b);
-        if (b == NULL) lks__ledger_unreserve(reserved);
-        if (b == NULL) return lks__cursor_fail(&m->base, LKS_E_NOMEM, "no memory for the window");
-    }
-    b->work = (lks_work){ .run = run_block, .rank = m->base.dataset->number };
-    b->map = m;
-    b->reserved = reserved;
-    b->done = false;
-    b->n = b->taken = 0;
-    while (b->n < m->block_size) {
-        map_result *r = &b->result[b->n];
-        lks_status status = lks__cursor_next(m->base.input[0], &r->element);
-        if (status == LKS_END) {
-            m->input_ended = true;
-            break;
-        }
-        r->status = LKS_OK;
-        r->error = NULL;
-        if (status != LKS_OK) keep_error(r, status);
-        else r->place = place_of(m, m->index);
-        b->n++;
-        m->index++;
-        if (status == LKS_E_CANCELED) break;
-    }
-    if (b->n == 0) {
-        lks__ledger_unreserve(b->reserved);
-        b->reserved = 0;
-        return LKS_OK;
-    }
-    m->count++;
-    lks__work_submit(&b->work);
-    return LKS_OK;
-}
-
-/* Smoothed, so that one call in which the thread was put aside does not count. */
-static void note_cost(map_cursor *m, int64_t ns)
-{
-    if (m->cost > 0 && ns > 2 * m->cost) ns = 2 * m->cost;
-    m->cost = m->cost == 0 ? ns : (3 * m->cost + ns) / 4 + 1;
-}
-
-/* Small elements travel in larger blocks: a block should be worth some 100 microseconds, and stay in the caches. */
-static void adapt(map_cursor *m, const map_block *b)
-{
-    int before = m->block_size;
-
-    note_cost(m, (int64_t)(b->seconds * 1e9) / b->n);
-    if (b->seconds < 50e-6 && b->n == m->block_size && m->block_size < MAX_BLOCK &&
-        2 * m->block_size * m->expected <= BLOCK_BYTES)
-        m->block_size *= 2;
-    if (b->seconds > 500e-6 && m->block_size > 1) m->block_size /= 2;
-    if (m->block_size != before)
-        atomic_store_explicit(&((map_dataset *)m->base.dataset)->block, m->block_size, memory_order_relaxed);
-}
-
-/* A slow element at the head of a full window lets the workers idle: a window of our choosing widens then. */
-static void widen(map_cursor *m)
-{
-    if (recipe(m)->parallel != LKS_AUTOTUNE || m->count < m->window || lks__ledger_tight()) return;
-    m->window += (m->window + 1) / 2;
-    if (m->window > m->room) m->window = m->room;
-}
-
-static void wait_for(map_cursor *m, map_block *b)
-{
-    int64_t begin = m->base.meter == NULL ? 0 : lks__wall_ns();
-
-    if (lks__work_take_back(&b->work)) {
-        run_block(&b->work);
-    } else {
-        if (lks__work_idle()) widen(m);
-        pthread_mutex_lock(&m->lock);
-        while (!b->done) pthread_cond_wait(&m->finished, &m->lock);
-        pthread_mutex_unlock(&m->lock);
-    }
-    if (m->base.meter == NULL) return;
-    lks__meter_waited(m->base.meter, lks__wall_ns() - begin); /* work of its own on a block is in the pool's account */
-    lks__meter_window(m->base.meter, (int64_t)m->window * m->block_size, m->expected);
-}
-
-static lks_status hand_out(map_result *r, lks_element **out)
-{
-    lks_status status = r->status;
-
-    if (status == LKS_OK) {
-        *out = r->element;
-    } else if (r->error != NULL) {
-        lks__error_raise(r->error);
-        lks__free(r->error);
-    } else {
-        lks__fail(status, "an element of map failed, and there was no memory to keep the reason");
-    }
-    *r = (map_result){ .status = LKS_OK };
-    return status;
-}
-
-/* A cheap function, by the thread that pulls. Its cost is looked at now and then: it may become dear. */
-static lks_status next_inline(map_cursor *m, lks_element **out)
-{
-    enum { SAMPLE = 64 };
-    int64_t begin = m->index % SAMPLE == 0 ? lks__wall_ns() : 0;
-    lks_element *in;
-    lks_status status = lks__cursor_next(m->base.input[0], &in);
-
-    if (begin != 0) begin = lks__wall_ns();
-    if (status == LKS_END) m->input_ended = true;
-    if (status == LKS_END) return status;
-    m->index++;
-    if (status == LKS_OK) status = apply(m, place_of(m, m->index - 1), in, out);
-    if (begin != 0) note_cost(m, lks__wall_ns() - begin);
-    if (begin != 0 && m->base.meter != NULL) lks__meter_window(m->base.meter, 1, m->expected);
-    return status;
-}
-
-static lks_status next_parallel(map_cursor *m, lks_element **out)
-{
-    map_block *b;
-    int64_t reserved;
-
-    lks__pace_step(&m->pace, m->cost > 0 && m->cost < CHEAP, m->count == 0 || !m->pace.inline_now);
-    if (m->pace.inline_now && m->count == 0) return m->input_ended ? LKS_END : next_inline(m, out);
-    if ((m->count == 0 || block_at(m, 0)->taken == 0) && !m->pace.inline_now)
-        while (m->count < m->window && !m->input_ended && afford(m, &reserved)) LKS_TRY(add_block(m, reserved));
-    if (m->count == 0) return LKS_END;
-    b = block_at(m, 0);
-    if (b->taken == 0) {
-        wait_for(m, b);
-        adapt(m, b);
-    }
-    b->taken++;
-    if (b->taken == b->n) {
-        m->head = (m->head + 1) % m->room;
-        m->count--;
-    }
-    return hand_out(&b->result[b->taken - 1], out);
+    return status != LKS_OK ? status : lks__map_apply(m, lks__map_place(m, m->index - 1), in, out);
 }
 
 static lks_status next(lks_cursor *n, lks_element **out)
 {
-    map_cursor *m = (map_cursor *)n;
+    lks_map_cursor *m = (lks_map_cursor *)n;
 
-    return m->window > 0 ? next_parallel(m, out) : next_serial(m, out);
+    return m->window > 0 ? lks__map_next_parallel(m, out) : next_serial(m, out);
 }
 
 /* A pure function needs no call for what nobody sees. */
 static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
 {
-    map_cursor *m = (map_cursor *)n;
+    lks_map_cursor *m = (lks_map_cursor *)n;
 
-    if (m->count == 0 && (recipe(m)->f.fn.flags & LKS_FN_PURE)) {
+    if (m->count == 0 && (lks__map_recipe(m)->f.fn.flags & LKS_FN_PURE)) {
         lks_status status = lks__cursor_skip(n->input[0], count, done);
         m->index += *done;
         return status;
@@ -313,46 +60,23 @@ static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
     return LKS_OK;
 }
 
-static lks_status open_window(map_cursor *m)
-{
-    int64_t p = recipe(m)->parallel;
-
-    m->block_size = atomic_load_explicit(&((map_dataset *)m->base.dataset)->block, memory_order_relaxed);
-    if (m->block_size < 1) m->block_size = 1;
-    lks__pace_begin(&m->pace, &((map_dataset *)m->base.dataset)->pace);
-    m->forks = lks__fork_count();
-    if (p == LKS_AUTOTUNE) m->window = lks__work_threads() + 2;
-    else m->window = (int)(p < MAX_WINDOW ? p : MAX_WINDOW);
-    m->room = p == LKS_AUTOTUNE ? 4 * lks__work_threads() + 2 : m->window;
-    m->ring = lks__calloc((size_t)m->room, sizeof *m->ring);
-    if (m->ring == NULL || pthread_mutex_init(&m->lock, NULL) != 0)
-        return lks__cursor_fail(&m->base, LKS_E_NOMEM, "no memory for the window");
-    if (pthread_cond_init(&m->finished, NULL) != 0) {
-        pthread_mutex_destroy(&m->lock);
-        return lks__cursor_fail(&m->base, LKS_E_NOMEM, "no memory for the window");
-    }
-    m->has_lock = true;
-    m->expected = lks__spec_bytes(m->base.dataset->spec);
-    return LKS_OK;
-}
-
 static lks_status open(lks_cursor *n)
 {
-    map_cursor *m = (map_cursor *)n;
-    map_dataset *d = (map_dataset *)n->dataset;
+    lks_map_cursor *m = (lks_map_cursor *)n;
+    lks_map_dataset *d = (lks_map_dataset *)n->dataset;
     int64_t waiting;
 
     m->epoch = atomic_fetch_add(&d->passes, 1);
-    if (d->parallel != 0) LKS_TRY(open_window(m));
+    if (d->parallel != 0) LKS_TRY(lks__map_open_window(m));
     waiting = m->room; /* blocks of an autotuned window grow later, while they warm up */
     n->buffers = lks__buffers_create(d->base.spec, n->place.held + waiting);
     if (n->buffers == NULL) return LKS_E_NOMEM;
-    return lks__cursor_open_inputs_at(n, lks__place_below(n->place, waiting + 1, false));
+    return lks__map_open_below(m, lks__place_below(n->place, waiting + 1, false));
 }
 
 lks_fused lks__map_kind(const lks_dataset *map)
 {
-    const lks_map_fn *fn = &((const map_dataset *)map)->f.fn;
+    const lks_map_fn *fn = &((const lks_map_dataset *)map)->f.fn;
 
     if (fn->apply == lks_cast_rescale->apply) return LKS_FUSED_RESCALE;
     return fn->apply == lks_cast_rescale_onehot->apply ? LKS_FUSED_RESCALE_ONEHOT : LKS_FUSED_NONE;
@@ -360,63 +84,39 @@ lks_fused lks__map_kind(const lks_dataset *map)
 
 void lks__map_begin_pass(lks_dataset *map)
 {
-    atomic_fetch_add(&((map_dataset *)map)->passes, 1);
-}
-
-static void drop_block(map_block *b)
-{
-    for (int i = b->taken; i < b->n; i++) {
-        lks_element_release(b->result[i].element);
-        lks_element_release(b->result[i].place.batch);
-        lks__free(b->result[i].error);
-    }
+    atomic_fetch_add(&((lks_map_dataset *)map)->passes, 1);
 }
 
 static void close(lks_cursor *n)
 {
-    map_cursor *m = (map_cursor *)n;
-    bool child = m->window > 0 && m->forks != lks__fork_count(); /* the threads that ran our blocks are the parent's */
-
-    for (int k = 0; k < m->count; k++) {
-        map_block *b = block_at(m, k);
-        if (child) continue;
-        if (!lks__work_take_back(&b->work)) wait_for(m, b);
-        lks__ledger_unreserve(b->reserved);
-        b->reserved = 0;
-        drop_block(b);
-    }
-    for (int k = 0; k < m->room && m->ring != NULL; k++) lks__free(m->ring[k]);
-    lks__free(m->ring);
-    if (!m->has_lock || child) return;
-    pthread_cond_destroy(&m->finished);
-    pthread_mutex_destroy(&m->lock);
+    lks__map_close_window((lks_map_cursor *)n);
 }
 
 static void destroy(lks_dataset *ds)
 {
-    lks__data_fn_destroy(&((map_dataset *)ds)->f);
+    lks__data_fn_destroy(&((lks_map_dataset *)ds)->f);
 }
 
 static void describe(const lks_dataset *ds, lks_recipe *r)
 {
-    lks__data_fn_describe(&((const map_dataset *)ds)->f, r);
+    lks__data_fn_describe(&((const lks_map_dataset *)ds)->f, r);
 }
 
 static void counters(lks_dataset *ds, lks_counters *c)
 {
-    lks__counter_atomic(c, &((map_dataset *)ds)->passes);
+    lks__counter_atomic(c, &((lks_map_dataset *)ds)->passes);
 }
 
 static const char *unsavable(const lks_dataset *ds)
 {
-    const map_dataset *d = (const map_dataset *)ds;
+    const lks_map_dataset *d = (const lks_map_dataset *)ds;
 
     return d->deterministic ? lks__data_fn_unsavable(&d->f) : "deterministic is off";
 }
 
 const lks_stage lks__stage_map = { .name = "map",
-                                   .dataset_size = sizeof(map_dataset),
-                                   .cursor_size = sizeof(map_cursor),
+                                   .dataset_size = sizeof(lks_map_dataset),
+                                   .cursor_size = sizeof(lks_map_cursor),
                                    .open = open,
                                    .next = next,
                                    .skip = skip,
@@ -429,7 +129,7 @@ const lks_stage lks__stage_map = { .name = "map",
 lks_dataset *lks_map_with(lks_dataset *dataset, const lks_map_fn *fn, const lks_map_options *options)
 {
     lks_dataset *ds = lks__dataset_begin1(&lks__stage_map, dataset);
-    map_dataset *d = (map_dataset *)ds;
+    lks_map_dataset *d = (lks_map_dataset *)ds;
     lks_map_options o;
     lks_status status;
 

@@ -1,0 +1,248 @@
+/* op_run.c - running ops: one map's, or those of consecutive maps as one, without an element between them. Scratch memory waits in a few
+ * slots and is taken by exchange, so that no call waits for another and a warm chain allocates nothing. */
+#include "op_function.h"
+
+#include <string.h>
+
+#include "base/philox.h"
+#include "tensor/tensor.h"
+
+/* ---- scratch ---- */
+
+static lks_op_scratch *take_scratch(lks_op_list *f)
+{
+    lks_op_scratch *s;
+
+    for (int i = 0; i < LKS_OP_SLOTS; i++)
+        if ((s = atomic_exchange(&f->spare[i], NULL)) != NULL) return s;
+    s = lks__calloc(1, sizeof *s);
+    if (s == NULL) lks__fail(LKS_E_NOMEM, "no memory for pixels");
+    return s;
+}
+
+void lks__op_scratch_free(lks_op_scratch *s)
+{
+    if (s == NULL) return;
+    for (int i = 0; i < LKS_OP_MOST; i++) lks__scratch_free(&s->result[i]);
+    lks__scratch_free(&s->work);
+    lks__scratch_free(&s->more);
+    lks__free(s);
+}
+
+static void give_scratch(lks_op_list *f, lks_op_scratch *s)
+{
+    for (int i = 0; i < LKS_OP_SLOTS; i++) {
+        lks_op_scratch *none = NULL;
+        if (atomic_compare_exchange_strong(&f->spare[i], &none, s)) return;
+    }
+    lks__op_scratch_free(s);
+}
+
+int64_t lks__op_component(const lks_op *op, size_t leaves)
+{
+    int64_t c = op->component < 0 ? op->component + (int64_t)leaves : op->component;
+
+    return c >= 0 && c < (int64_t)leaves ? c : -1;
+}
+
+/* ---- running ---- */
+
+void *lks__op_room(lks_op_call *call, lks_dtype dtype, const lks_shape *shape, lks_view *out)
+{
+    void *data;
+
+    if (call->last) {
+        lks_tensor *t = lks_element_output_shaped(call->out, (size_t)call->component, *shape);
+        if (t == NULL) return NULL;
+        if (lks_tensor_dtype(t) != dtype) {
+            lks__fail(LKS_E_SHAPE, "the result is %s, the spec says %s", lks_dtype_name(dtype),
+                      lks_dtype_name(lks_tensor_dtype(t)));
+            return NULL;
+        }
+        data = lks_tensor_data(t);
+    } else {
+        int64_t n = lks_shape_size(shape);
+        size_t bytes;
+        if (n < 0 || !lks__mul_size((size_t)n, lks_dtype_size(dtype), &bytes)) {
+            lks__fail(LKS_E_LIMIT, "a picture's size in bytes overflows");
+            return NULL;
+        }
+        data = lks__scratch_room(call->result, bytes > 0 ? bytes : 1);
+    }
+    *out = (lks_view){ dtype, *shape, data };
+    return data;
+}
+
+float lks__op_draw(const lks_op_call *call, int i)
+{
+    uint32_t words[4];
+
+    lks_map_random(call->context, 0x10000u + call->number, call->image * 4 + (uint32_t)i / 4, words);
+    return lks__unit_float(words[i % 4]);
+}
+
+static lks_status run_batch(const lks_op *op, lks_op_call *call, const lks_view *in, const lks_view *out, char *data)
+{
+    lks_view one = { in->dtype, { 3, { in->shape.dim[1], in->shape.dim[2], in->shape.dim[3] } }, in->data };
+    lks_view made = { out->dtype, { 3, { out->shape.dim[1], out->shape.dim[2], out->shape.dim[3] } }, data };
+    size_t from = (size_t)lks_shape_size(&one.shape) * lks_dtype_size(one.dtype);
+    size_t to = (size_t)lks_shape_size(&made.shape) * lks_dtype_size(made.dtype);
+
+    for (int64_t i = 0; i < in->shape.dim[0]; i++) {
+        call->image = (uint32_t)i;
+        LKS_TRY(op->class->run(op, call, &one, &made, data));
+        one.data = (const char *)one.data + from;
+        made.data = data += to;
+    }
+    return LKS_OK;
+}
+
+lks_status lks__op_run(const lks_op *op, lks_op_call *call, const lks_view *in, lks_view *out)
+{
+    lks_dtype dtype = in->dtype;
+    lks_shape shape = in->shape;
+    void *data;
+
+    if (op->class->make != NULL) return op->class->make(op, call, in, out);
+    LKS_TRY(op->class->shape(op, &dtype, &shape));
+    data = lks__op_room(call, dtype, &shape, out);
+    if (data == NULL) return lks__error_code();
+    if (op->class->per_image && in->shape.rank == 4) return run_batch(op, call, in, out, data);
+    return op->class->run(op, call, in, out, data);
+}
+
+/* ---- one function, or those of consecutive maps ---- */
+
+/* An op of the run, and whose it is. */
+typedef struct step {
+    const lks_op *op;
+    int number; /* in its own function */
+    size_t part;
+    int64_t component;
+} step;
+
+static const lks_op plain_decode = { .class = &lks__op_decode,
+                                     .decode = { .struct_size = sizeof plain_decode.decode } };
+
+/* The constants (lks_decode_image ...) own nothing. */
+static const lks_op *ops_of(const lks_map_fn *fn, int *n)
+{
+    const lks_op_list *f = fn->user;
+
+    *n = f != NULL ? f->n : 1;
+    return f != NULL ? f->op : &plain_decode;
+}
+
+static int list_steps(const lks_op_part *part, size_t n, size_t leaves, step *steps)
+{
+    int count = 0, ops;
+
+    for (size_t p = 0; p < n; p++) {
+        const lks_op *op = ops_of(part[p].fn, &ops);
+        for (int i = 0; i < ops; i++) steps[count++] = (step){ &op[i], i, p, lks__op_component(&op[i], leaves) };
+    }
+    return count;
+}
+
+static bool is_last(const step *steps, int n, int k)
+{
+    for (int i = k + 1; i < n; i++)
+        if (steps[i].component == steps[k].component) return false;
+    return true;
+}
+
+/* In a chain, which op; behind read_file, which file. */
+static lks_status op_failed(const lks_op_part *part, const step *steps, int k, lks_element *in, lks_status status)
+{
+    int ops;
+
+    ops_of(part[steps[k].part].fn, &ops);
+    if (ops > 1) lks__context(status, "%s", steps[k].op->class->name);
+    for (int i = k - steps[k].number; i < k; i++)
+        if (steps[i].op->class == &lks__op_read_file && steps[i].component == steps[k].component) {
+            const lks_bytes *name = lks_tensor_cdata(lks_element_tensor(in, (size_t)steps[k].component));
+            return lks__context(status, "'%.*s'", (int)(name->size < 4096 ? name->size : 4096), name->data);
+        }
+    return status;
+}
+
+static lks_status run_step(const lks_op_part *part, const step *s, lks_op_call *call, lks_view *view, lks_bytes *bytes)
+{
+    const lks_spec *spec = lks_spec_leaf(part->spec, (size_t)s->component);
+    lks_shape want = lks_spec_shape(spec);
+    lks_op op = *s->op;
+    lks_view made;
+
+    if (op.class == &lks__op_one_hot && op.n[0] == 0) op.n[0] = want.dim[want.rank - 1];
+    call->number = (uint32_t)s->number;
+    LKS_TRY(lks__op_run(&op, call, view, &made));
+    if (made.dtype == LKS_STRING && !call->last) made.data = (*bytes = call->bytes, bytes);
+    *view = made;
+    return LKS_OK;
+}
+
+static lks_status run_steps(const lks_op_part *part, const step *steps, int n, lks_op_scratch *s, lks_element *in,
+                            lks_element *out, size_t *failed)
+{
+    size_t leaves = lks_element_count(in);
+    lks_view view[LKS_OP_LEAVES] = { { .data = NULL } };
+    lks_bytes bytes[LKS_OP_LEAVES];
+
+    for (int i = 0; i < n; i++) {
+        const lks_op_part *p = &part[steps[i].part];
+        int64_t c = steps[i].component;
+        lks_op_call call = { .context = &p->context,
+                             .out = out,
+                             .component = c,
+                             .last = is_last(steps, n, i),
+                             .result = &s->result[i],
+                             .work = &s->work,
+                             .more = &s->more };
+        lks_status status;
+
+        if (view[c].data == NULL) {
+            lks_tensor *t = lks_element_tensor(in, (size_t)c);
+            view[c] = (lks_view){ lks_tensor_dtype(t), lks_tensor_shape(t), lks_tensor_cdata(t) };
+        }
+        status = run_step(p, &steps[i], &call, &view[c], &bytes[c]);
+        *failed = steps[i].part;
+        if (status != LKS_OK) return op_failed(part, steps, i, in, status);
+    }
+    for (size_t i = 0; i < leaves; i++)
+        if (i >= LKS_OP_LEAVES || view[i].data == NULL) lks__element_share(out, i, in, i);
+    return LKS_OK;
+}
+
+lks_status lks__op_parts(const lks_op_part *part, size_t n, lks_element *in, lks_element *out, size_t *failed)
+{
+    lks_op_list *owner = NULL;
+    step steps[LKS_OP_MOST];
+    lks_op_scratch *s;
+    lks_status status;
+
+    for (size_t p = 0; p < n && owner == NULL; p++) owner = part[p].fn->user;
+    s = take_scratch(owner);
+    *failed = 0;
+    if (s == NULL) return LKS_E_NOMEM;
+    status = run_steps(part, steps, list_steps(part, n, lks_element_count(in), steps), s, in, out, failed);
+    give_scratch(owner, s);
+    return status;
+}
+
+bool lks__op_joins(const lks_map_fn *below, const lks_map_fn *above, int *ops)
+{
+    const lks_op *op;
+    int more, first;
+
+    if (below->kind != LKS_OP_FUNCTION || above->kind != LKS_OP_FUNCTION ||
+        (below->user == NULL && above->user == NULL))
+        return false;
+    op = ops_of(above, &more);
+    ops_of(below, &first);
+    if (*ops == 0) *ops = more;
+    if (*ops + first > LKS_OP_MOST) return false;
+    for (int i = 0; i < more; i++)
+        if (op[i].class == &lks__op_read_file) return false;
+    *ops += first;
+    return true;
+}
