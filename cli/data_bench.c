@@ -97,7 +97,8 @@ const cli_command cli_data = {
     "measure an input pipeline stage by stage",
     "\"lockstep data bench PIPELINE\" reads a pipeline as fast as it can and shows for each stage how many elements a\n"
     "second it gives, what an element costs, and who waits for whom; then it names the bottleneck and says what to change.\n"
-    "PIPELINE is a file with a JSON list of stages, the source first, with tf.data's names (- is standard input).",
+    "PIPELINE is a file with a JSON list of stages, the source first, with tf.data's names (- is standard input); the header\n"
+    "lockstep/dataset_json.h lists the words, and a wrong one is answered with the nearest.",
     "  lockstep data bench pipeline.json\n"
     "  echo '[{\"op\":\"mnist\"},{\"op\":\"map\",\"f\":\"cast_rescale_onehot\"},{\"op\":\"batch\",\"batch_size\":256}]' |\n"
     "    lockstep data bench -",

@@ -5,7 +5,18 @@
  *      {"op": "batch", "batch_size": 32},
  *      {"op": "prefetch", "buffer_size": -1}]
  *
- * with tf.data's names for stages and arguments (-1 is AUTOTUNE). Stages of several datasets have "inputs", a list of such lists.
+ * with tf.data's names for stages and arguments (-1 is AUTOTUNE); an unknown word or argument is refused with the nearest one.
+ * - Stages of several datasets have "inputs", a list of such lists.
+ * - Sources: range, random, from_tensors, from_tensor_slices ("value": an array [[1, 2], [3, 4]], {"array": ..., "dtype": "uint8"},
+ *   {"tuple": [...]} or {"dict": {...}}), map_indexed, list_files, text_lines, csv, fixed_length, tfrecord, webdataset ("fields":
+ *   ["cls:int64", "jpg;png", "txt?"]), tfds, image_dataset_from_directory, cifar10, cifar100, idx, npy, npz, hdf5, mnist,
+ *   fashion_mnist, zip, choose_from_datasets, sample_from_datasets.
+ * - Stages: all of dataset.h, dataset_more.h and dataset_sampling.h by their names without lks_, and auto_shard.
+ * - A function ("f": ...) is a word, {"fn": word, ...} with arguments, or a list of these, which run one after another: those of
+ *   image_functions.h without lks_fn_ ({"fn": "resize", "height": 160, "width": 160, "component": 0}), cast_rescale,
+ *   cast_rescale_onehot, read_text_lines, read_tfrecord, {"fn": "parse_example", "features": {"label": "int64", "x": {"kind":
+ *   "ragged", "dtype": "float32"}}}, and for trying things out on int64 numbers and windows add, double, square, mod, less,
+ *   is_even, fail_on, running_sum, length, range_of, repeated, batch_window, batch_all (those with a number: "arg").
  */
 #ifndef LOCKSTEP_DATASET_JSON_H
 #define LOCKSTEP_DATASET_JSON_H
@@ -19,8 +30,7 @@ extern "C" {
 typedef struct lks_dataset_json_options {
     size_t struct_size;
     const char *folder; /* in front of relative file names; NULL: the working directory */
-    /* Functions by name, beside the library's own ("cast_rescale", "cast_rescale_onehot", "read_text_lines", "read_tfrecord"): fills
-     * *out, or returns 0 for an unknown name. */
+    /* Functions by name, before the library's own: fills *out, or returns 0 for an unknown name. */
     int (*function)(const char *name, lks_map_fn *out, void *user);
     void *user;
 } lks_dataset_json_options;
