@@ -103,16 +103,19 @@ LKS_INLINE void vf_transpose(vf r[VF])
 {
     vf a[VF], b[VF];
 
+    LKS_UNROLL
     for (int i = 0; i < 16; i += 2) {
         a[i] = _mm512_unpacklo_ps(r[i], r[i + 1]);
         a[i + 1] = _mm512_unpackhi_ps(r[i], r[i + 1]);
     }
+    LKS_UNROLL
     for (int i = 0; i < 16; i += 4) {
         b[i] = _mm512_shuffle_ps(a[i], a[i + 2], 0x44);
         b[i + 1] = _mm512_shuffle_ps(a[i], a[i + 2], 0xee);
         b[i + 2] = _mm512_shuffle_ps(a[i + 1], a[i + 3], 0x44);
         b[i + 3] = _mm512_shuffle_ps(a[i + 1], a[i + 3], 0xee);
     }
+    LKS_UNROLL
     for (int i = 0; i < 4; i++) {
         a[0] = _mm512_shuffle_f32x4(b[i], b[i + 4], 0x88);
         a[1] = _mm512_shuffle_f32x4(b[i], b[i + 4], 0xdd);
