@@ -5,8 +5,11 @@
  */
 #include "test_data.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+
+#include "data/tuner.h"
 
 enum { WIDE = 96 }; /* int64: more bytes than are placed from */
 
@@ -245,6 +248,132 @@ static void equal_maps_are_one_stage_and_unequal_ones_are_not(void **state)
     assert_int_equal(stages_that_ran(maps((const int64_t[]){ 2, 0, 3, LKS_AUTOTUNE })), 7);
 }
 
+/* ---- windows ---- */
+
+static lks_window window(int size, int most, int64_t bytes, int64_t full_ns, bool fixed_growth)
+{
+    lks_window w = { .fixed_growth = fixed_growth };
+
+    atomic_init(&w.size, size);
+    atomic_init(&w.most, most);
+    atomic_init(&w.bytes, bytes);
+    atomic_init(&w.full_ns, full_ns);
+    return w;
+}
+
+static void one_window_changes_by_the_rule(void **state)
+{
+    static const struct {
+        lks_period p;
+        int which, size; /* which: -1 = none */
+    } cases[] = {
+        { { 0.5, 0.5, 0.1 }, 1, 6 },    /* waited for and full the longest: half more */
+        { { 0.005, 0.5, 0.1 }, -1, 0 }, /* nobody waits */
+        { { 0.5, 0.05, 0.1 }, -1, 0 },  /* the pool is busy */
+        { { 0.5, 0.5, 0.95 }, 3, 10 },  /* memory is short: the largest shrinks, whatever else is true */
+        { { 0, 0, 0.95 }, 3, 10 },
+    };
+    lks_window w[4] = { window(4, 8, 10, 5, false), window(4, 8, 10, 9, false), window(8, 8, 10, 99, false),
+                        window(16, 64, 1000, 999, true) };
+    lks_window *all[4] = { &w[0], &w[1], &w[2], &w[3] };
+    size_t which;
+    int size;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool changes = lks__tuner_rule(&cases[i].p, 4, all, &which, &size);
+        assert_int_equal(changes, cases[i].which >= 0);
+        if (!changes) continue;
+        assert_int_equal(which, cases[i].which);
+        assert_int_equal(size, cases[i].size);
+    }
+    atomic_store(&w[1].size, 7);
+    assert_true(lks__tuner_rule(&cases[0].p, 4, all, &which, &size));
+    assert_int_equal(size, 8); /* not beyond its most */
+    for (int i = 0; i < 4; i++) atomic_store(&w[i].size, 1);
+    assert_false(lks__tuner_rule(&cases[3].p, 4, all, &which, &size)); /* one is always allowed */
+}
+
+/* Many iterators at once, in threads of their own, some with hardly any memory: windows come, go and change meanwhile. */
+static void *read_one(void *user)
+{
+    const int64_t calls[4] = { LKS_AUTOTUNE, LKS_AUTOTUNE, LKS_AUTOTUNE, LKS_AUTOTUNE };
+
+    for (int i = 0; i < 4; i++) *(uint64_t *)user ^= passes(lks_prefetch(maps(calls), LKS_AUTOTUNE), 0);
+    return NULL;
+}
+
+static void pipelines_of_several_threads_share_the_tuner(void **state)
+{
+    static const int64_t apart[4] = { 0, 2, 0, 3 };
+    uint64_t expected = passes(lks_prefetch(maps(apart), LKS_AUTOTUNE), 0);
+    lks_data_budget budget = { .struct_size = sizeof budget };
+
+    (void)state;
+    for (int tight = 0; tight < 2; tight++) {
+        pthread_t thread[4];
+        uint64_t got[4] = { 0 };
+        budget.memory_bytes = tight ? 1 << 16 : 0;
+        assert_status(lks_set_data_budget(&budget), LKS_OK);
+        for (int i = 0; i < 4; i++) {
+            got[i] = expected; /* four equal passes leave what was there */
+            assert_int_equal(pthread_create(&thread[i], NULL, read_one, &got[i]), 0);
+        }
+        for (int i = 0; i < 4; i++) {
+            pthread_join(thread[i], NULL);
+            assert_true(got[i] == expected);
+        }
+    }
+    budget.memory_bytes = 0;
+    assert_status(lks_set_data_budget(&budget), LKS_OK);
+}
+
+static lks_status part_apply(const lks_map_context *context, lks_element *in, lks_element *out, void *user)
+{
+    int64_t x = *(const int64_t *)lks_tensor_cdata(lks_element_tensor(in, 0));
+    lks_dataset *ds = lks_range(100 * x, 100 * x + 30 + x % 7, 1);
+
+    (void)context, (void)user;
+    return lks_element_set_dataset(out, 0, lks_map(ds, &twice, .num_parallel_calls = x % 2 ? LKS_AUTOTUNE : 0));
+}
+
+static lks_spec *part_spec(const lks_map_context *context, const lks_spec *in, void *user)
+{
+    (void)context, (void)user;
+    return lks_spec_dataset(lks_spec_retain(in));
+}
+static const lks_map_fn part = { .struct_size = sizeof(lks_map_fn),
+                                 .name = "part",
+                                 .output_spec = part_spec,
+                                 .apply = part_apply,
+                                 .flags = LKS_FN_PURE };
+
+static lks_dataset *parts(int64_t calls)
+{
+    return lks_interleave(lks_range(0, 40, 1), &part, .cycle_length = 20, .block_length = 3,
+                          .num_parallel_calls = calls);
+}
+
+static void reading_ahead_changes_no_order_and_may_be_given_up(void **state)
+{
+    uint64_t expected = digest(parts(0));
+
+    (void)state;
+    for (int i = 0; i < 5; i++) assert_true(digest(parts(8)) == expected);
+    for (int round = 0; round < 100; round++) {
+        lks_dataset *ds = parts(LKS_AUTOTUNE);
+        lks_iter *it = NULL;
+        lks_element *e;
+        assert_status(lks_iter_create(ds, &it), LKS_OK);
+        lks_dataset_release(ds);
+        for (int i = 0; i < round * 3; i++) {
+            assert_status(lks_iter_next(it, &e), LKS_OK);
+            lks_element_release(e);
+        }
+        lks_iter_release(it);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +382,9 @@ int main(void)
         cmocka_unit_test(iterators_may_go_while_rows_are_placed),
         cmocka_unit_test(maps_that_run_as_one_give_what_they_give_apart),
         cmocka_unit_test(equal_maps_are_one_stage_and_unequal_ones_are_not),
+        cmocka_unit_test(one_window_changes_by_the_rule),
+        cmocka_unit_test(pipelines_of_several_threads_share_the_tuner),
+        cmocka_unit_test(reading_ahead_changes_no_order_and_may_be_given_up),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,7 @@ typedef struct lks_data_budget {
                              a quarter of the memory that the machine or the cgroup has */
     int64_t
         threads; /* that run functions; 0: LOCKSTEP_DATA_THREADS, else the usable cores (affinity and cgroup respected) */
+    int64_t io_threads; /* that wait for files; 0: LOCKSTEP_DATA_IO_THREADS, else 8 */
 } lks_data_budget;
 /* Holds from now on; threads that run already stay. LKS_E_ARG for negative numbers. */
 LKS_API lks_status lks_set_data_budget(const lks_data_budget *budget);
@@ -28,7 +29,7 @@ typedef struct lks_data_usage {
     size_t struct_size;
     int64_t memory_budget, memory_bytes,
         peak_bytes; /* of buffers for elements, those that wait for their next use included */
-    int64_t threads;
+    int64_t threads, io_threads;
 } lks_data_usage;
 LKS_API void lks_get_data_usage(lks_data_usage *out);
 

@@ -1,6 +1,6 @@
 /* function.c - user functions: checked on the way in (spec) and on the way out (every component set). */
 #include "function.h"
-#include "functions/op.h"
+#include "data/functions/op.h"
 #include "state.h"
 
 #include <stdio.h>
@@ -176,7 +176,7 @@ lks_status lks__data_fn_open(const lks_data_fn *f, lks_cursor_place parent, int6
     lks_element_release(e);
     if (parent.unsavable != NULL && lks_dataset_status(inner) == LKS_OK && lks__unsavable(inner, &stage) != NULL)
         atomic_store(parent.unsavable, lks__unsavable(inner, &stage));
-    if (ahead > 0) inner = lks__prefetch_at_most(inner, ahead);
+    if (ahead > 0) inner = lks__read_ahead(inner, (size_t)ahead);
     parent.lineage = child_lineage(parent.lineage, index);
     status = lks__cursor_open(inner, parent, out);
     lks_dataset_release(inner);

@@ -15,7 +15,8 @@
 #include "work.h"
 
 static atomic_int_fast64_t in_use, reserved, peak, budget; /* budget 0: not settled */
-static atomic_int threads;                                 /* 0: not settled; -1: none given */
+static atomic_int threads, io_threads;                     /* 0: not settled; -1: none given */
+enum { IO_THREADS = 8 };
 
 /* "300M" in bytes; 0 where it is no size. */
 static int64_t parse_size(const char *text)
@@ -114,17 +115,39 @@ bool lks__ledger_tight(void)
            b / 2;
 }
 
+double lks__ledger_share(void)
+{
+    int64_t taken = atomic_load_explicit(&in_use, memory_order_relaxed) +
+                    atomic_load_explicit(&reserved, memory_order_relaxed);
+
+    return (double)taken / (double)lks__ledger_budget();
+}
+
+/* The number given to the process or by the environment; -1: none. */
+static int settle(atomic_int *known, const char *variable)
+{
+    int n = atomic_load_explicit(known, memory_order_relaxed);
+    const char *text = n == 0 ? getenv(variable) : NULL;
+    int64_t value = 0;
+
+    if (n != 0) return n;
+    n = text != NULL && lks__parse_int(text, &value) && value > 0 && value < 1024 ? (int)value : -1;
+    atomic_store_explicit(known, n, memory_order_relaxed);
+    return n;
+}
+
 int lks__data_threads(void)
 {
-    const char *text = getenv("LOCKSTEP_DATA_THREADS");
-    int64_t value = 0;
-    int n = atomic_load_explicit(&threads, memory_order_relaxed);
+    int n = settle(&threads, "LOCKSTEP_DATA_THREADS");
 
-    if (n == 0) {
-        n = text != NULL && lks__parse_int(text, &value) && value > 0 && value < 1024 ? (int)value : -1;
-        atomic_store_explicit(&threads, n, memory_order_relaxed);
-    }
     return n > 0 ? n : 0;
+}
+
+int lks__data_io_threads(void)
+{
+    int n = settle(&io_threads, "LOCKSTEP_DATA_IO_THREADS");
+
+    return n > 0 ? n : IO_THREADS;
 }
 
 lks_status lks_set_data_budget(const lks_data_budget *given)
@@ -132,12 +155,15 @@ lks_status lks_set_data_budget(const lks_data_budget *given)
     lks_data_budget b;
 
     lks__options(&b, sizeof b, given);
-    if (b.memory_bytes < 0 || b.threads < 0 || b.threads > 1024)
-        return lks__fail(LKS_E_ARG,
-                         "lks_set_data_budget: memory_bytes is %lld and threads %lld; neither may be negative",
-                         (long long)b.memory_bytes, (long long)b.threads);
+    if (b.memory_bytes < 0 || b.threads < 0 || b.threads > 1024 || b.io_threads < 0 || b.io_threads > 1024)
+        return lks__fail(
+            LKS_E_ARG,
+            "lks_set_data_budget: memory_bytes is %lld, threads %lld and io_threads %lld; none may be negative, "
+            "nor threads more than 1024",
+            (long long)b.memory_bytes, (long long)b.threads, (long long)b.io_threads);
     atomic_store(&budget, b.memory_bytes > 0 ? b.memory_bytes : default_budget());
     atomic_store(&threads, b.threads > 0 ? (int)b.threads : 0);
+    atomic_store(&io_threads, b.io_threads > 0 ? (int)b.io_threads : 0);
     return LKS_OK;
 }
 
@@ -146,7 +172,8 @@ void lks_get_data_usage(lks_data_usage *out)
     lks_data_usage u = { .memory_budget = lks__ledger_budget(),
                          .memory_bytes = atomic_load(&in_use),
                          .peak_bytes = atomic_load(&peak),
-                         .threads = lks__work_threads() };
+                         .threads = lks__work_threads(),
+                         .io_threads = lks__data_io_threads() };
     size_t size = out->struct_size < sizeof u ? out->struct_size : sizeof u;
 
     u.struct_size = out->struct_size;

@@ -15,9 +15,11 @@ void lks__ledger_unreserve(int64_t bytes);
 /* More than half is in use: what is let go should be freed, not kept for the next time. */
 bool lks__ledger_tight(void);
 int64_t lks__ledger_budget(void);
+double lks__ledger_share(void); /* of the budget: in use or reserved */
 
-/* The user's number of threads, or 0. */
+/* The user's number of threads that run functions, or 0; threads that read files. */
 int lks__data_threads(void);
+int lks__data_io_threads(void);
 
 /* The size of an element to come, from those that came: never below the largest of late. */
 static inline int64_t lks__expected_bytes(int64_t expected, int64_t last)

@@ -85,6 +85,7 @@ typedef struct lks_cursor_place {
     uint64_t lineage;                 /* which inner dataset of which element: enters the keys of random functions */
     _Atomic(const char *) *unsavable; /* the iterator's: set where an inner dataset can't be replayed */
     const lks_dataset *bypass;        /* a map that a batch above applies itself: its input is opened in its place */
+    bool has_thread;                  /* a stage above has a thread of its own, which pulls here: nobody sees it wait */
     struct lks_placer *placer;        /* of a batch right above, for a map */
     lks_meters *meters;               /* NULL, or who measures this iterator */
     int64_t held;                     /* elements that the stages above and the consumer may hold at the same time */
@@ -118,8 +119,8 @@ lks_element *lks__cursor_element(lks_cursor *n); /* a new element of them; NULL 
 /* lks__fail with "batch (stage 4): " in front. */
 lks_status lks__cursor_fail(const lks_cursor *n, lks_status code, const char *fmt, ...) LKS_PRINTF(3, 4);
 
-/* Steals ds. A prefetch whose size is not the user's: less where memory is short. */
-lks_dataset *lks__prefetch_at_most(lks_dataset *dataset, int64_t size);
+/* Steals ds, which is read up to `size` (at least 1) elements ahead on the pool for files, fewer where memory is short. */
+lks_dataset *lks__read_ahead(lks_dataset *dataset, size_t size);
 /* The user's number of elements or LKS_AUTOTUNE, of a prefetch. */
 int64_t lks__prefetch_size(const lks_dataset *ds);
 /* The buffer of a shuffle; INT64_MAX = everything. */

@@ -5,6 +5,7 @@
 #include "stage.h"
 
 #define LKS_STAGES(X)     \
+    X(ahead)              \
     X(assert_cardinality) \
     X(batch)              \
     X(bucket)             \

@@ -8,17 +8,23 @@
 
 #include "base/cpu.h"
 #include "ledger.h"
+#include "meter.h"
 
 enum { MAX_THREADS = 64, STACK_BYTES = 1 << 20 };
 
-static struct {
+typedef struct work_pool {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     lks_work *first; /* sorted by rank, equal ranks in order of arrival */
     int n_threads, n_idle;
     bool refused; /* the system gave no thread: callers run everything */
     unsigned forks;
-} pool = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
+    int64_t idle_ns, idle_since; /* summed over threads up to then */
+} work_pool;
+
+/* For what computes, and for what waits for files. */
+static work_pool pools[2] = { { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER },
+                              { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER } };
 
 static atomic_uint forks;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -60,14 +66,13 @@ bool lks__thread_start(pthread_t *thread, void *(*run)(void *), void *arg)
     return failed == 0;
 }
 
-bool lks__work_idle(void)
+/* Under the lock, before the number of idle threads changes. */
+static void count_idle(work_pool *p)
 {
-    bool idle;
+    int64_t now = lks__wall_ns();
 
-    pthread_mutex_lock(&pool.lock);
-    idle = pool.n_idle > 0 && pool.first == NULL;
-    pthread_mutex_unlock(&pool.lock);
-    return idle;
+    p->idle_ns += p->n_idle * (now - p->idle_since);
+    p->idle_since = now;
 }
 
 int lks__work_threads(void)
@@ -84,10 +89,10 @@ int lks__work_threads(void)
     return n;
 }
 
-static void unlink_work(lks_work *work)
+static void unlink_work(work_pool *p, lks_work *work)
 {
     if (work->prev != NULL) work->prev->next = work->next;
-    else pool.first = work->next;
+    else p->first = work->next;
     if (work->next != NULL) work->next->prev = work->prev;
     work->next = work->prev = NULL;
     work->queued = false;
@@ -95,42 +100,57 @@ static void unlink_work(lks_work *work)
 
 static void *worker(void *arg)
 {
-    (void)arg;
+    work_pool *p = arg;
+
     lks__thread_begin();
-    pthread_mutex_lock(&pool.lock);
+    pthread_mutex_lock(&p->lock);
     for (;;) {
-        lks_work *work = pool.first;
+        lks_work *work = p->first;
         if (work == NULL) {
-            pool.n_idle++;
-            pthread_cond_wait(&pool.wake, &pool.lock);
-            pool.n_idle--;
+            count_idle(p);
+            p->n_idle++;
+            pthread_cond_wait(&p->wake, &p->lock);
+            count_idle(p);
+            p->n_idle--;
             continue;
         }
-        unlink_work(work);
-        pthread_mutex_unlock(&pool.lock);
+        unlink_work(p, work);
+        pthread_mutex_unlock(&p->lock);
         work->run(work);
-        pthread_mutex_lock(&pool.lock);
+        pthread_mutex_lock(&p->lock);
     }
     return NULL;
 }
 
 /* A child of fork() has none of the parent's threads, and the lock may have been held: start anew. */
-static void after_fork(void)
+static void after_fork(work_pool *p)
 {
     unsigned now = lks__fork_count();
 
-    if (pool.forks == now) return;
-    pool.forks = now;
-    pool.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    pool.wake = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-    pool.first = NULL;
-    pool.n_threads = pool.n_idle = 0;
-    pool.refused = false;
+    if (p->forks == now) return;
+    p->forks = now;
+    p->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    p->wake = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    p->first = NULL;
+    p->n_threads = p->n_idle = 0;
+    p->refused = false;
 }
 
-static void insert(lks_work *work)
+int64_t lks__work_idle_ns(void)
 {
-    lks_work *after = NULL, *at = pool.first;
+    int64_t ns;
+
+    after_fork(&pools[0]);
+    pthread_mutex_lock(&pools[0].lock);
+    count_idle(&pools[0]);
+    ns = pools[0].idle_ns;
+    pthread_mutex_unlock(&pools[0].lock);
+    return ns;
+}
+
+static void insert(work_pool *p, lks_work *work)
+{
+    lks_work *after = NULL, *at = p->first;
 
     while (at != NULL && at->rank >= work->rank) {
         after = at;
@@ -140,37 +160,39 @@ static void insert(lks_work *work)
     work->next = at;
     if (at != NULL) at->prev = work;
     if (after != NULL) after->next = work;
-    else pool.first = work;
+    else p->first = work;
     work->queued = true;
 }
 
 void lks__work_submit(lks_work *work)
 {
+    work_pool *p = &pools[work->io];
     pthread_t thread;
 
-    after_fork();
-    pthread_mutex_lock(&pool.lock);
-    insert(work);
-    if (pool.n_idle == 0 && pool.n_threads < lks__work_threads() && !pool.refused) {
-        if (lks__thread_start(&thread, worker, NULL)) {
+    after_fork(p);
+    pthread_mutex_lock(&p->lock);
+    insert(p, work);
+    if (p->n_idle == 0 && p->n_threads < (work->io ? lks__data_io_threads() : lks__work_threads()) && !p->refused) {
+        if (lks__thread_start(&thread, worker, p)) {
             pthread_detach(thread);
-            pool.n_threads++;
+            p->n_threads++;
         } else {
-            pool.refused = pool.n_threads == 0;
+            p->refused = p->n_threads == 0;
         }
     } else {
-        pthread_cond_signal(&pool.wake);
+        pthread_cond_signal(&p->wake);
     }
-    pthread_mutex_unlock(&pool.lock);
+    pthread_mutex_unlock(&p->lock);
 }
 
 bool lks__work_take_back(lks_work *work)
 {
+    work_pool *p = &pools[work->io];
     bool mine;
 
-    pthread_mutex_lock(&pool.lock);
+    pthread_mutex_lock(&p->lock);
     mine = work->queued;
-    if (mine) unlink_work(work);
-    pthread_mutex_unlock(&pool.lock);
+    if (mine) unlink_work(p, work);
+    pthread_mutex_unlock(&p->lock);
     return mine;
 }

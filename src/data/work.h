@@ -1,4 +1,5 @@
-/* work.h - internal. The process' pool for pieces of pipeline work: started lazily, shared by every parallel stage.
+/* work.h - internal. The process' pools for pieces of pipeline work, one for what computes and one for what waits for files: started
+ * lazily, shared by every parallel stage.
  *
  * A piece is queued, then running, then done. Whoever needs it may take it back while it is still queued and run it itself:
  * so nothing ever waits for a thread that does not exist (one core, no more threads, a forked child).
@@ -15,14 +16,15 @@ typedef struct lks_work {
     void (*run)(struct lks_work *work); /* on a pool thread; must not wait for queued work without taking it back */
     struct lks_work *next, *prev;
     bool queued;
+    bool io;  /* it mostly waits for a file: run by other, more threads than those that compute */
     int rank; /* nearness to the sink: higher runs first, so that a pipeline drains before it fills */
 } lks_work;
 
 void lks__work_submit(lks_work *work);
 /* True if the piece was still queued: now it is the caller's. False: it runs or has run. */
 bool lks__work_take_back(lks_work *work);
-/* A thread of the pool waits for work. */
-bool lks__work_idle(void);
+/* How long threads that compute have waited for work so far, summed. */
+int64_t lks__work_idle_ns(void);
 /* Threads that would help: the user's number, else usable cores; at least 1. */
 int lks__work_threads(void);
 

@@ -37,7 +37,7 @@ static lks_status next(lks_cursor *n, lks_element **out)
 {
     lks_map_cursor *m = (lks_map_cursor *)n;
 
-    return m->window > 0 ? lks__map_next_parallel(m, out) : next_serial(m, out);
+    return m->room > 0 ? lks__map_next_parallel(m, out) : next_serial(m, out);
 }
 
 /* A pure function needs no call for what nobody sees. */

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "data/function.h"
+#include "data/tuner.h"
 #include "map_pace.h"
 
 typedef struct lks_map_dataset {
@@ -15,7 +16,7 @@ typedef struct lks_map_dataset {
     bool deterministic;
     _Atomic int64_t passes;
     lks_pace_learned pace;
-    _Atomic int block; /* elements of a block, as passes found it best */
+    _Atomic int block, window; /* elements of a block, blocks of the window, as passes found them best */
 } lks_map_dataset;
 
 typedef struct lks_map_block lks_map_block;
@@ -31,7 +32,8 @@ typedef struct lks_map_cursor {
     bool has_lock, input_ended;
     unsigned forks;
     lks_map_block **ring; /* made one by one, room for `room` */
-    int room, window, head, count, block_size;
+    lks_window window;    /* size 0: serial */
+    int room, head, count, block_size;
     _Atomic int64_t expected; /* bytes of an output */
     int64_t cost;             /* nanoseconds of the function for an element of late; 0: not known */
     lks_pace pace;

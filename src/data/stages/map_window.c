@@ -8,7 +8,7 @@
 #include "data/work.h"
 #include "map.h"
 
-enum { MAX_BLOCK = 64, MAX_WINDOW = 512, BLOCK_BYTES = 1 << 16, CHEAP = 30000 /* ns */ };
+enum { MAX_BLOCK = 64, MAX_WINDOW = 512, FIRST_WINDOW = 4, BLOCK_BYTES = 1 << 16, CHEAP = 30000 /* ns */ };
 
 typedef struct map_result {
     lks_element *element; /* the input, then the output */
@@ -139,29 +139,29 @@ static void adapt(lks_map_cursor *m, const lks_map_block *b)
         atomic_store_explicit(&((lks_map_dataset *)m->base.dataset)->block, m->block_size, memory_order_relaxed);
 }
 
-/* A slow element at the head of a full window lets the workers idle: a window of our choosing widens then. */
-static void widen(lks_map_cursor *m)
+static int window_of(const lks_map_cursor *m)
 {
-    if (lks__map_recipe(m)->parallel != LKS_AUTOTUNE || m->count < m->window || lks__ledger_tight()) return;
-    m->window += (m->window + 1) / 2;
-    if (m->window > m->room) m->window = m->room;
+    return atomic_load_explicit(&((lks_map_cursor *)m)->window.size, memory_order_relaxed);
 }
 
 static void wait_for(lks_map_cursor *m, lks_map_block *b)
 {
-    int64_t begin = m->base.meter == NULL ? 0 : lks__wall_ns();
+    int64_t begin = lks__wall_ns(), waited;
 
     if (lks__work_take_back(&b->work)) {
         run_block(&b->work);
     } else {
-        if (lks__work_idle()) widen(m);
         pthread_mutex_lock(&m->lock);
         while (!b->done) pthread_cond_wait(&m->finished, &m->lock);
         pthread_mutex_unlock(&m->lock);
     }
+    waited = lks__wall_ns() - begin;
+    atomic_store_explicit(&m->window.bytes, m->expected * m->block_size, memory_order_relaxed);
+    if (lks__map_recipe(m)->parallel == LKS_AUTOTUNE)
+        lks__window_waited(&m->window, waited, !m->base.place.has_thread, m->count >= window_of(m));
     if (m->base.meter == NULL) return;
-    lks__meter_waited(m->base.meter, lks__wall_ns() - begin); /* work of its own on a block is in the pool's account */
-    lks__meter_window(m->base.meter, (int64_t)m->window * m->block_size, m->expected);
+    lks__meter_waited(m->base.meter, waited); /* work of its own on a block is in the pool's account */
+    lks__meter_window(m->base.meter, (int64_t)window_of(m) * m->block_size, m->expected);
 }
 
 static lks_status hand_out(map_result *r, lks_element **out)
@@ -206,7 +206,7 @@ lks_status lks__map_next_parallel(lks_map_cursor *m, lks_element **out)
     lks__pace_step(&m->pace, m->cost > 0 && m->cost < CHEAP, m->count == 0 || !m->pace.inline_now);
     if (m->pace.inline_now && m->count == 0) return m->input_ended ? LKS_END : next_inline(m, out);
     if ((m->count == 0 || block_at(m, 0)->taken == 0) && !m->pace.inline_now)
-        while (m->count < m->window && !m->input_ended && afford(m, &reserved)) LKS_TRY(add_block(m, reserved));
+        while (m->count < window_of(m) && !m->input_ended && afford(m, &reserved)) LKS_TRY(add_block(m, reserved));
     if (m->count == 0) return LKS_END;
     b = block_at(m, 0);
     if (b->taken == 0) {
@@ -221,6 +221,15 @@ lks_status lks__map_next_parallel(lks_map_cursor *m, lks_element **out)
     return hand_out(&b->result[b->taken - 1], out);
 }
 
+static void begin_window(lks_map_cursor *m)
+{
+    const lks_map_dataset *d = lks__map_recipe(m);
+    int first = atomic_load_explicit(&((lks_map_dataset *)d)->window, memory_order_relaxed);
+
+    if (d->parallel != LKS_AUTOTUNE) atomic_init(&m->window.size, m->room);
+    else lks__window_begin(&m->window, first > 0 && first <= m->room ? first : FIRST_WINDOW, m->room, false);
+}
+
 lks_status lks__map_open_window(lks_map_cursor *m)
 {
     int64_t p = lks__map_recipe(m)->parallel;
@@ -229,9 +238,9 @@ lks_status lks__map_open_window(lks_map_cursor *m)
     if (m->block_size < 1) m->block_size = 1;
     lks__pace_begin(&m->pace, &((lks_map_dataset *)m->base.dataset)->pace);
     m->forks = lks__fork_count();
-    if (p == LKS_AUTOTUNE) m->window = lks__work_threads() + 2;
-    else m->window = (int)(p < MAX_WINDOW ? p : MAX_WINDOW);
-    m->room = p == LKS_AUTOTUNE ? 4 * lks__work_threads() + 2 : m->window;
+    if (p == LKS_AUTOTUNE) m->room = 4 * lks__work_threads();
+    else m->room = (int)(p < MAX_WINDOW ? p : MAX_WINDOW);
+    if (m->room < FIRST_WINDOW && p == LKS_AUTOTUNE) m->room = FIRST_WINDOW;
     m->ring = lks__calloc((size_t)m->room, sizeof *m->ring);
     if (m->ring == NULL || pthread_mutex_init(&m->lock, NULL) != 0)
         return lks__cursor_fail(&m->base, LKS_E_NOMEM, "no memory for the window");
@@ -240,6 +249,7 @@ lks_status lks__map_open_window(lks_map_cursor *m)
         return lks__cursor_fail(&m->base, LKS_E_NOMEM, "no memory for the window");
     }
     m->has_lock = true;
+    begin_window(m);
     m->expected = lks__spec_bytes(m->base.dataset->spec);
     return LKS_OK;
 }
@@ -255,7 +265,8 @@ static void drop_block(lks_map_block *b)
 
 void lks__map_close_window(lks_map_cursor *m)
 {
-    bool child = m->window > 0 && m->forks != lks__fork_count(); /* the threads that ran our blocks are the parent's */
+    lks_map_dataset *d = (lks_map_dataset *)m->base.dataset;
+    bool child = m->room > 0 && m->forks != lks__fork_count(); /* the threads that ran our blocks are the parent's */
 
     for (int k = 0; k < m->count; k++) {
         lks_map_block *b = block_at(m, k);
@@ -268,6 +279,10 @@ void lks__map_close_window(lks_map_cursor *m)
     for (int k = 0; k < m->room && m->ring != NULL; k++) lks__free(m->ring[k]);
     lks__free(m->ring);
     if (!m->has_lock || child) return;
+    if (d->parallel == LKS_AUTOTUNE) {
+        lks__window_end(&m->window);
+        atomic_store_explicit(&d->window, window_of(m), memory_order_relaxed);
+    }
     pthread_cond_destroy(&m->finished);
     pthread_mutex_destroy(&m->lock);
 }

@@ -7,6 +7,7 @@
 #include "data/ledger.h"
 #include "data/meter.h"
 #include "data/stages.h"
+#include "data/tuner.h"
 #include "data/work.h"
 
 enum { MAX_AUTO = 64, MAX_FIXED = 1 << 20, PATIENCE = 100 };
@@ -14,7 +15,6 @@ enum { MAX_AUTO = 64, MAX_FIXED = 1 << 20, PATIENCE = 100 };
 typedef struct prefetch_dataset {
     lks_dataset base;
     int64_t size;
-    bool ours; /* the size is not the user's: it may be less where memory is short */
 } prefetch_dataset;
 
 typedef struct prefetch_item {
@@ -32,7 +32,8 @@ typedef struct prefetch_cursor {
     bool has_lock, running, stop, went_full, started;
     unsigned forks;
     prefetch_item *ring;
-    size_t capacity, head, count, limit;
+    size_t capacity, head, count;
+    lks_window limit;
     int plenty;               /* calls in a row that found the queue half full or more */
     _Atomic int64_t expected; /* bytes of the next element; 0: not known */
 } prefetch_cursor;
@@ -42,6 +43,11 @@ static bool is_auto(const prefetch_cursor *p)
     return ((const prefetch_dataset *)p->base.dataset)->size == LKS_AUTOTUNE;
 }
 
+static size_t limit_of(const prefetch_cursor *p)
+{
+    return (size_t)atomic_load_explicit(&((prefetch_cursor *)p)->limit.size, memory_order_relaxed);
+}
+
 /* Waits for room, then stores; false if the consumer has gone. */
 static bool store(prefetch_cursor *p, prefetch_item item)
 {
@@ -49,7 +55,7 @@ static bool store(prefetch_cursor *p, prefetch_item item)
     int64_t begin = p->base.meter == NULL ? 0 : lks__wall_ns();
 
     pthread_mutex_lock(&p->lock);
-    while (p->count >= p->limit && !p->stop) pthread_cond_wait(&p->changed, &p->lock);
+    while (p->count >= limit_of(p) && !p->stop) pthread_cond_wait(&p->changed, &p->lock);
     if (p->base.meter != NULL) lks__meter_full(p->base.meter, lks__wall_ns() - begin);
     going = !p->stop;
     if (going) {
@@ -60,19 +66,12 @@ static bool store(prefetch_cursor *p, prefetch_item item)
     return going;
 }
 
-static bool bows(const prefetch_cursor *p)
-{
-    const prefetch_dataset *d = (const prefetch_dataset *)p->base.dataset;
-
-    return is_auto(p) || d->ours;
-}
-
 /* Waits until there is memory for one more element, or none is queued; returns what was reserved. */
 static int64_t wait_for_memory(prefetch_cursor *p)
 {
     int64_t bytes = p->expected;
 
-    if (bytes == 0 || !bows(p)) return 0;
+    if (bytes == 0 || !is_auto(p)) return 0;
     pthread_mutex_lock(&p->lock);
     while (!p->stop) {
         if (lks__ledger_reserve(bytes)) break;
@@ -104,7 +103,7 @@ static void *pull(void *arg)
         int64_t reserved = wait_for_memory(p);
         item.status = lks__cursor_next(p->base.input[0], &item.element);
         lks__ledger_unreserve(reserved);
-        if (item.status == LKS_OK && bows(p))
+        if (item.status == LKS_OK && is_auto(p))
             p->expected = lks__expected_bytes(p->expected, lks__element_bytes(item.element));
         if (item.status != LKS_OK && item.status != LKS_END) {
             item.error = lks__calloc(1, sizeof *item.error);
@@ -127,13 +126,13 @@ static lks_status open(lks_cursor *n)
 {
     prefetch_cursor *p = (prefetch_cursor *)n;
     int64_t size = ((const prefetch_dataset *)n->dataset)->size;
+    lks_cursor_place below;
 
     p->forks = lks__fork_count();
     p->scope.parent = n->place.scope;
     n->place.scope = &p->scope;
     if (size == 0) p->started = true;
-    p->limit = is_auto(p) ? 2 : (size_t)size;
-    p->capacity = is_auto(p) ? MAX_AUTO : p->limit;
+    p->capacity = is_auto(p) ? MAX_AUTO : (size_t)size;
     p->ring = lks__calloc(p->capacity, sizeof *p->ring);
     if (p->ring == NULL || pthread_mutex_init(&p->lock, NULL) != 0)
         return lks__cursor_fail(n, LKS_E_NOMEM, "no memory for a queue of %zu elements", p->capacity);
@@ -142,35 +141,48 @@ static lks_status open(lks_cursor *n)
         return lks__cursor_fail(n, LKS_E_NOMEM, "no memory for a queue");
     }
     p->has_lock = true;
+    if (is_auto(p)) lks__window_begin(&p->limit, 2, MAX_AUTO, true);
+    else atomic_init(&p->limit.size, (int)size);
     p->expected = lks__spec_bytes(n->dataset->spec);
-    return lks__cursor_open_inputs_at(n, lks__place_below(n->place, (int64_t)p->limit + 1, false));
+    below = lks__place_below(n->place, (int64_t)limit_of(p) + 1, false);
+    below.has_thread = size != 0;
+    return lks__cursor_open_inputs_at(n, below);
 }
 
 /* The growth rule, with the number of elements that the consumer finds. */
 static void adapt(prefetch_cursor *p)
 {
+    size_t limit = limit_of(p);
+
     if (!is_auto(p)) return;
-    p->plenty = p->count >= (p->limit + 1) / 2 ? p->plenty + 1 : 0;
+    p->plenty = p->count >= (limit + 1) / 2 ? p->plenty + 1 : 0;
     if (p->plenty == PATIENCE) {
-        if (p->limit > 2) p->limit /= 2;
+        if (limit > 2) atomic_store(&p->limit.size, (int)limit / 2);
         p->plenty = 0;
     }
     if (!p->went_full) {
-        p->went_full = p->count == p->limit;
+        p->went_full = p->count >= limit;
     } else if (p->count == 0) {
-        if (p->limit < MAX_AUTO && !lks__ledger_tight()) p->limit *= 2;
+        limit *= 2;
+        if (limit <= MAX_AUTO && !lks__ledger_tight()) atomic_store(&p->limit.size, (int)limit);
         p->went_full = false;
     }
 }
 
 static void wait_for_item(prefetch_cursor *p)
 {
-    int64_t begin = p->base.meter == NULL ? 0 : lks__wall_ns();
+    int64_t begin, waited = 0;
 
-    while (p->count == 0) pthread_cond_wait(&p->changed, &p->lock);
+    if (p->count == 0) {
+        begin = lks__wall_ns();
+        while (p->count == 0) pthread_cond_wait(&p->changed, &p->lock);
+        waited = lks__wall_ns() - begin;
+        atomic_store_explicit(&p->limit.bytes, p->expected, memory_order_relaxed);
+        if (is_auto(p)) lks__window_waited(&p->limit, waited, !p->base.place.has_thread, false);
+    }
     if (p->base.meter == NULL) return;
-    lks__meter_waited(p->base.meter, lks__wall_ns() - begin);
-    lks__meter_window(p->base.meter, (int64_t)p->limit, p->expected);
+    if (waited > 0) lks__meter_waited(p->base.meter, waited);
+    lks__meter_window(p->base.meter, (int64_t)limit_of(p), p->expected);
 }
 
 static lks_status next(lks_cursor *n, lks_element **out)
@@ -234,6 +246,7 @@ static void close(lks_cursor *n)
     for (size_t k = 0; k < p->count; k++) drop(&p->ring[(p->head + k) % p->capacity]);
     lks__free(p->ring);
     if (!p->has_lock) return;
+    if (is_auto(p) && !child) lks__window_end(&p->limit);
     pthread_cond_destroy(&p->changed);
     pthread_mutex_destroy(&p->lock);
 }
@@ -255,14 +268,6 @@ lks_dataset *lks_prefetch(lks_dataset *dataset, int64_t buffer_size)
         return lks__dataset_fail(ds, lks__fail(LKS_E_ARG, "buffer_size must be 0 to %d or LKS_AUTOTUNE, found %lld",
                                                MAX_FIXED, (long long)buffer_size));
     ((prefetch_dataset *)ds)->size = buffer_size;
-    return ds;
-}
-
-lks_dataset *lks__prefetch_at_most(lks_dataset *dataset, int64_t size)
-{
-    lks_dataset *ds = lks_prefetch(dataset, size);
-
-    if (lks__dataset_ok(ds)) ((prefetch_dataset *)ds)->ours = true;
     return ds;
 }
 
