@@ -8,8 +8,10 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "data/tuner.h"
+#include "tensor/tensor.h"
 
 enum { WIDE = 96 }; /* int64: more bytes than are placed from */
 
@@ -374,6 +376,66 @@ static void reading_ahead_changes_no_order_and_may_be_given_up(void **state)
     }
 }
 
+/* ---- files read beforehand ---- */
+
+static uint64_t contents(int64_t calls, const char *folder)
+{
+    enum { FILES = 60 };
+    lks_tensor *names = lks_tensor_create(LKS_STRING, lks_shape(FILES));
+    lks_iter *it = NULL;
+    lks_element *e;
+    lks_dataset *ds;
+    lks_status status;
+    uint64_t h = 1469598103934665603u;
+
+    for (int i = 0; i < FILES; i++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/%d", folder, i); /* every seventh is not there */
+        assert_status(lks__tensor_set_bytes(names, i, path, strlen(path)), LKS_OK);
+    }
+    ds = lks_map(lks_from_tensor_slices(names), lks_fn_read_file(), .num_parallel_calls = calls);
+    ds = lks_map(ds, lks_fn_decode_raw(LKS_UINT8, lks_shape(-1)), .num_parallel_calls = calls);
+    lks_tensor_release(names);
+    status = lks_iter_create(ds, &it);
+    lks_dataset_release(ds);
+    while (status != LKS_END) {
+        status = lks_iter_next(it, &e);
+        for (const char *c = status == LKS_OK || status == LKS_END ? "" : lks_last_error(); *c != '\0'; c++)
+            h = (h ^ (unsigned char)*c) * 1099511628211u;
+        if (status != LKS_OK) continue;
+        const lks_tensor *t = lks_element_tensor(e, 0);
+        for (int64_t i = 0; i < lks_tensor_size(t); i++)
+            h = (h ^ ((const unsigned char *)lks_tensor_cdata(t))[i]) * 1099511628211u;
+        lks_element_release(e);
+    }
+    lks_iter_release(it);
+    return h;
+}
+
+static void files_read_beforehand_are_the_same_files(void **state)
+{
+    char folder[] = "/tmp/lockstep-tuned-XXXXXX", path[512];
+    static const int64_t calls[] = { 1, 3, 16, LKS_AUTOTUNE };
+    uint64_t expected;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    for (int i = 0; i < 60; i++) {
+        FILE *f;
+        snprintf(path, sizeof path, "%s/%d", folder, i);
+        f = i % 7 == 3 ? NULL : fopen(path, "wb");
+        for (int k = 0; f != NULL && k < i * 150; k++) fputc(i + k, f);
+        if (f != NULL) fclose(f);
+    }
+    expected = contents(0, folder);
+    for (size_t i = 0; i < 4; i++) assert_true(contents(calls[i], folder) == expected);
+    for (int i = 0; i < 60; i++) {
+        snprintf(path, sizeof path, "%s/%d", folder, i);
+        remove(path);
+    }
+    assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -385,6 +447,7 @@ int main(void)
         cmocka_unit_test(one_window_changes_by_the_rule),
         cmocka_unit_test(pipelines_of_several_threads_share_the_tuner),
         cmocka_unit_test(reading_ahead_changes_no_order_and_may_be_given_up),
+        cmocka_unit_test(files_read_beforehand_are_the_same_files),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,8 @@ struct lks_element {
     lks_origin origin;
     lks_element *batch; /* not NULL: large components are to be rows `row` of this one's (placer.h) */
     int64_t row;
-    lks_value value[]; /* and behind them room for tensors that rest, two a component (buffers.c) */
+    const lks_bytes *read; /* not NULL: the file that its function begins with reading, read beforehand */
+    lks_value value[];     /* and behind them room for tensors that rest, two a component (buffers.c) */
 };
 
 /* NULL with LKS_E_NOMEM on failure. Shares the spec. `held`: how many elements consumers may hold at the same time. */

@@ -108,7 +108,9 @@ lks_status lks__data_fn_apply(const lks_data_fn *f, lks_call_place place, lks_el
     }
     e->batch = place.batch;
     e->row = place.row;
+    e->read = place.read;
     status = f->fn.apply(&c, in, e, f->fn.user);
+    e->read = NULL;
     if (status == LKS_OK) status = lks__element_complete(e);
     else if (lks__error_serial() == before) lks__fail(status, "it returned %s", lks_status_name(status));
     if (status == LKS_OK) {
@@ -137,11 +139,13 @@ lks_status lks__data_fn_apply_joined(const lks_joined_fn *fn, size_t n, lks_call
     }
     e->batch = place.batch;
     e->row = place.row;
+    e->read = place.read;
     for (size_t i = 0; i < n; i++) {
         place.epoch = fn[i].epoch;
         part[i] = (lks_op_part){ &fn[i].f->fn, context_of(fn[i].f, place), fn[i].spec };
     }
     status = lks__op_parts(part, n, in, e, &failed);
+    e->read = NULL;
     if (status == LKS_OK) {
         *out = e;
         return LKS_OK;

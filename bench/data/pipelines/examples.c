@@ -98,6 +98,6 @@ lks_features *features_of(const char *file)
 
 int write_examples(const char *folder)
 {
-    return write_one(folder, "table", 200000, fill_table) | write_one(folder, "image", 20000, fill_image) |
-           write_one(folder, "floats", 60000, fill_floats);
+    return write_one(folder, "table", 50000, fill_table) | write_one(folder, "image", 10000, fill_image) |
+           write_one(folder, "floats", 20000, fill_floats);
 }

@@ -77,6 +77,8 @@ typedef struct lks_op_part {
 } lks_op_part;
 /* Runs them from in to out; *failed: whose op the status is from. */
 lks_status lks__op_parts(const lks_op_part *part, size_t n, lks_element *in, lks_element *out, size_t *failed);
+/* The function begins with reading the file that component *component names. */
+bool lks__op_begins_with_file(const lks_map_fn *fn, int64_t *component);
 /* Both are the library's, and `above` can go on where `below` ends. *ops: of `above` and all that it was joined with (0: of it alone);
  * `below`'s are added. */
 bool lks__op_joins(const lks_map_fn *below, const lks_map_fn *above, int *ops);

@@ -45,15 +45,19 @@ static lks_status read_file(const lks_op *op, lks_op_call *call, const lks_view 
         return lks__fail(LKS_E_ARG, "a string of %zu bytes is no file name", name->size);
     memcpy(path, name->data, name->size);
     path[name->size] = '\0';
-    status = lks__read_file_again(path, &call->result->data, &call->result->size, &n);
-    if (status != LKS_OK) return status;
-    call->bytes = (lks_bytes){ call->result->data, n };
+    if (call->number == 0 && call->out->read != NULL) {
+        call->bytes = *call->out->read;
+    } else {
+        status = lks__read_file_again(path, &call->result->data, &call->result->size, &n);
+        if (status != LKS_OK) return status;
+        call->bytes = (lks_bytes){ call->result->data, n };
+    }
     if (!call->last) {
         *out = (lks_view){ LKS_STRING, scalar, &call->bytes };
         return LKS_OK;
     }
     if (lks__op_room(call, LKS_STRING, &scalar, out) == NULL) return lks__error_code();
-    return lks_element_set_bytes(call->out, (size_t)call->component, 0, call->bytes.data, n);
+    return lks_element_set_bytes(call->out, (size_t)call->component, 0, call->bytes.data, call->bytes.size);
 }
 
 const lks_op_class lks__op_read_file = { .name = "read_file", .shape = read_file_shape, .make = read_file };

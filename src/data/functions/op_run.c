@@ -246,3 +246,14 @@ bool lks__op_joins(const lks_map_fn *below, const lks_map_fn *above, int *ops)
     *ops += first;
     return true;
 }
+
+bool lks__op_begins_with_file(const lks_map_fn *fn, int64_t *component)
+{
+    const lks_op *op;
+    int n;
+
+    if (fn->kind != LKS_OP_FUNCTION) return false;
+    op = ops_of(fn, &n);
+    *component = op->component;
+    return op->class == &lks__op_read_file && op->component >= 0;
+}

@@ -28,6 +28,7 @@ static lks_dataset *join_below(lks_map_cursor *m)
                                         one == d ? m->epoch : atomic_fetch_add(&one->passes, 1) };
     }
     m->n_joined = n;
+    if (!lks__op_begins_with_file(&m->joined[0].f->fn, &m->file)) m->file = -1;
     return found[n - 1]->base.input[0];
 }
 

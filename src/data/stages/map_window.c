@@ -2,10 +2,15 @@
  * blocks, queues them and hands out results from the oldest; workers only run the function. So the order is the input's whatever the threads
  * do, and a block that no thread has begun is run by the consumer itself.
  */
+#include <string.h>
+
+#include "base/alloc.h"
 #include "base/cpu.h"
+#include "data/functions/op.h"
 #include "data/ledger.h"
 #include "data/meter.h"
 #include "data/work.h"
+#include "files/reader.h"
 #include "map.h"
 
 enum { MAX_BLOCK = 64, MAX_WINDOW = 512, FIRST_WINDOW = 4, BLOCK_BYTES = 1 << 16, CHEAP = 30000 /* ns */ };
@@ -15,16 +20,24 @@ typedef struct map_result {
     lks_call_place place; /* of the call; its batch is taken over by the call */
     lks_status status;
     lks_error *error; /* NULL if there was no memory for it */
+    lks_bytes bytes;  /* of the file that the function begins with */
 } map_result;
 
+/* Memory for the file of a place in a block; serves again. */
+typedef struct map_file {
+    void *data;
+    size_t room;
+} map_file;
+
 struct lks_map_block {
-    lks_work work;
+    lks_work work, reading; /* first reading, on the pool for files, if the function begins with that; then work */
     lks_map_cursor *map;
-    bool done; /* under the map's lock */
+    bool done, moved; /* under the map's lock; moved: from reading to work, which the consumer has not looked at */
     int n, taken;
     int64_t reserved; /* bytes in the ledger until its results are there */
     double seconds;
     map_result result[MAX_BLOCK];
+    map_file file[MAX_BLOCK];
 };
 
 static void keep_error(map_result *r, lks_status status)
@@ -61,6 +74,41 @@ static void run_block(lks_work *work)
     pthread_mutex_unlock(&m->lock);
 }
 
+/* What can't be read is read again by the function itself, which says why. */
+static void read_one(lks_map_cursor *m, map_result *r, map_file *f)
+{
+    const lks_bytes *name = lks_tensor_cdata(lks_element_tensor(r->element, (size_t)m->file));
+    char path[4096];
+    size_t n;
+
+    if (name->size >= sizeof path || memchr(name->data, 0, name->size) != NULL) return;
+    memcpy(path, name->data, name->size);
+    path[name->size] = '\0';
+    if (lks__read_file_again(path, &f->data, &f->room, &n) != LKS_OK) return;
+    r->bytes = (lks_bytes){ f->data, n };
+    r->place.read = &r->bytes;
+}
+
+static void read_block(lks_work *work)
+{
+    lks_map_block *b = (lks_map_block *)((char *)work - offsetof(lks_map_block, reading));
+    lks_map_cursor *m = b->map;
+
+    for (int i = 0; i < b->n; i++)
+        if (b->result[i].status == LKS_OK) read_one(m, &b->result[i], &b->file[i]);
+    pthread_mutex_lock(&m->lock); /* keeps the block until the end of this: nothing is done without the lock */
+    lks__work_submit(&b->work);
+    b->moved = true;
+    pthread_cond_signal(&m->finished);
+    pthread_mutex_unlock(&m->lock);
+}
+
+/* The block is the caller's if nobody has begun it, or what comes after reading. */
+static bool take_back(lks_map_block *b)
+{
+    return (b->map->file >= 0 && lks__work_take_back(&b->reading)) || lks__work_take_back(&b->work);
+}
+
 static lks_map_block *block_at(lks_map_cursor *m, int k)
 {
     return m->ring[(m->head + k) % m->room];
@@ -89,9 +137,10 @@ static lks_status add_block(lks_map_cursor *m, int64_t reserved)
         if (b == NULL) return lks__cursor_fail(&m->base, LKS_E_NOMEM, "no memory for the window");
     }
     b->work = (lks_work){ .run = run_block, .rank = m->base.dataset->number };
+    b->reading = (lks_work){ .run = read_block, .rank = b->work.rank, .io = true };
     b->map = m;
     b->reserved = reserved;
-    b->done = false;
+    b->done = b->moved = false;
     b->n = b->taken = 0;
     while (b->n < m->block_size) {
         map_result *r = &b->result[b->n];
@@ -114,7 +163,7 @@ static lks_status add_block(lks_map_cursor *m, int64_t reserved)
         return LKS_OK;
     }
     m->count++;
-    lks__work_submit(&b->work);
+    lks__work_submit(m->file >= 0 ? &b->reading : &b->work);
     return LKS_OK;
 }
 
@@ -144,17 +193,29 @@ static int window_of(const lks_map_cursor *m)
     return atomic_load_explicit(&((lks_map_cursor *)m)->window.size, memory_order_relaxed);
 }
 
+/* A block that has been read and that no thread has begun is run here. */
+static void wait_until_done(lks_map_cursor *m, lks_map_block *b)
+{
+    pthread_mutex_lock(&m->lock);
+    while (!b->done) {
+        if (!b->moved) {
+            pthread_cond_wait(&m->finished, &m->lock);
+            continue;
+        }
+        b->moved = false;
+        pthread_mutex_unlock(&m->lock);
+        if (lks__work_take_back(&b->work)) run_block(&b->work);
+        pthread_mutex_lock(&m->lock);
+    }
+    pthread_mutex_unlock(&m->lock);
+}
+
 static void wait_for(lks_map_cursor *m, lks_map_block *b)
 {
     int64_t begin = lks__wall_ns(), waited;
 
-    if (lks__work_take_back(&b->work)) {
-        run_block(&b->work);
-    } else {
-        pthread_mutex_lock(&m->lock);
-        while (!b->done) pthread_cond_wait(&m->finished, &m->lock);
-        pthread_mutex_unlock(&m->lock);
-    }
+    if (take_back(b)) run_block(&b->work);
+    else wait_until_done(m, b);
     waited = lks__wall_ns() - begin;
     atomic_store_explicit(&m->window.bytes, m->expected * m->block_size, memory_order_relaxed);
     if (lks__map_recipe(m)->parallel == LKS_AUTOTUNE)
@@ -271,12 +332,15 @@ void lks__map_close_window(lks_map_cursor *m)
     for (int k = 0; k < m->count; k++) {
         lks_map_block *b = block_at(m, k);
         if (child) continue;
-        if (!lks__work_take_back(&b->work)) wait_for(m, b);
+        if (!take_back(b)) wait_for(m, b);
         lks__ledger_unreserve(b->reserved);
         b->reserved = 0;
         drop_block(b);
     }
-    for (int k = 0; k < m->room && m->ring != NULL; k++) lks__free(m->ring[k]);
+    for (int k = 0; k < m->room && m->ring != NULL; k++) {
+        for (int i = 0; m->ring[k] != NULL && i < MAX_BLOCK; i++) lks__free(m->ring[k]->file[i].data);
+        lks__free(m->ring[k]);
+    }
     lks__free(m->ring);
     if (!m->has_lock || child) return;
     if (d->parallel == LKS_AUTOTUNE) {
