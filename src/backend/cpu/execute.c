@@ -5,7 +5,10 @@
 #include "plan.h"
 #include "program.h"
 
-enum { SPLIT_ELEMENTS = 16384 }; /* shared elementwise work below this is not worth waking threads for */
+enum {
+    SPLIT_ELEMENTS = 16384,       /* shared elementwise work below this is not worth waking threads for */
+    SPLIT_RUN = 16 * LKS_EW_BLOCK /* of it that a thread takes at a time */
+};
 
 void *lks__cpu_shared_address(const lks_executable *exe, int64_t node, int replica)
 {
@@ -216,21 +219,22 @@ void lks__cpu_run_phase(lks_executable *exe, int phase)
 typedef struct split_work {
     lks_executable *exe;
     const cpu_instr *instr;
+    atomic_llong taken; /* elements that some task has or had */
 } split_work;
 
-/* Pointers go to the lane's own lists: tasks run at the same time. */
+/* Who is free takes the next run of elements. Pointers go to the lane's own lists: tasks run at the same time. */
 static void run_split(void *user, int task)
 {
-    const split_work *w = user;
+    split_work *w = user;
     lks_executable *exe = w->exe;
     cpu_lane *lane = &exe->lanes[task];
-    int64_t n = w->instr->elements, blocks = (n + LKS_EW_BLOCK - 1) / LKS_EW_BLOCK;
-    int64_t begin = blocks * task / exe->n_lanes * LKS_EW_BLOCK,
-            end = blocks * (task + 1) / exe->n_lanes * LKS_EW_BLOCK;
+    const int64_t n = w->instr->elements;
 
     for (int k = 0; k < w->instr->n_in; k++) lane->in[k] = lks__cpu_shared_address(exe, w->instr->in[k], 0);
     for (int k = 0; k < w->instr->n_out; k++) lane->out[k] = lks__cpu_shared_address(exe, w->instr->out[k], 0);
-    lks__ew_program_run(w->instr->program, exe->kernels, lane->in, lane->out, begin, end < n ? end : n, lane->scratch);
+    for (int64_t begin; (begin = atomic_fetch_add(&w->taken, SPLIT_RUN)) < n;)
+        lks__ew_program_run(w->instr->program, exe->kernels, lane->in, lane->out, begin,
+                            begin + SPLIT_RUN < n ? begin + SPLIT_RUN : n, lane->scratch);
 }
 
 static void run_replica_mean(lks_executable *exe, const cpu_instr *instr)
@@ -284,7 +288,7 @@ void lks__cpu_run_stage(lks_executable *exe, int stage)
         if (instr->replica_mean) {
             run_replica_mean(exe, instr);
         } else if (instr->program != NULL && instr->elements >= SPLIT_ELEMENTS && exe->n_lanes > 1 && !instr->local) {
-            split_work w = { exe, instr };
+            split_work w = { .exe = exe, .instr = instr };
             lks__pool_run(exe->threads, exe->n_lanes, run_split, &w);
         } else {
             for (int r = 0; r < (instr->local ? exe->replicas : 1); r++) run_shared(exe, instr, r);
