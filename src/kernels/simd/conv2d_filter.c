@@ -70,8 +70,16 @@ typedef struct filter_job {
     int64_t n;
     const float *x, *d;
     float *out;
-    int streams; /* three adjacent columns, stride 1 or 2 */
+    int streams;             /* three adjacent columns, stride 1 or 2 */
+    const lks_op_call *call; /* of a convolution; or NULL */
 } filter_job;
+
+/* Sums start in the first example and meet other shards' in the last. */
+static void filter_example(filter_job *j, int64_t i)
+{
+    j->t.fresh = j->call != NULL && j->call->fresh && i == 0;
+    j->t.n_join = j->call != NULL && i == j->n - 1 ? j->call->n_join : 0;
+}
 
 /* One block over the rows at work: kernel position (kh, kw), first input channel and output channel counted over groups; `sums`
  * vectors of sums. */
@@ -174,6 +182,7 @@ static void filter_all(filter_job *j, void (*over)(filter_job *j))
     for (int64_t i = 0; i < j->n; i++) {
         float *part = j->t.part;
 
+        filter_example(j, i);
         for (j->t.begin = 0; j->t.begin < out; j->t.begin = j->t.end) {
             j->t.end = j->t.begin + rows < out ? j->t.begin + rows : out;
             over(j);
@@ -192,6 +201,7 @@ static void filter_depthwise(filter_job *j, float *sums)
 
     for (int64_t e = 0; e < j->n; e++) {
         memset(sums, 0, (size_t)(vectors * 9 * VF) * sizeof *sums);
+        filter_example(j, e);
         t->x = j->x + e * j->a.in[0] * t->x_row;
         t->d = j->d + e * j->a.out[0] * t->d_row;
         for (int64_t i = 0; i < j->a.out[0]; i++) {
@@ -203,7 +213,7 @@ static void filter_depthwise(filter_job *j, float *sums)
                 const vmask m = vf_first(j->groups - c);
                 float *o = j->out + k * j->groups + c;
 
-                vf_store_m(o, m, vf_add(vf_load_m(o, m), vf_load(sums + (c / VF * 9 + k) * VF)));
+                vf_store_m(o, m, filter_added(t, o, vf_load(sums + (c / VF * 9 + k) * VF), m, 1));
             }
     }
 }
@@ -264,9 +274,18 @@ void SIMD(conv2d_filter)(const lks_op_call *call)
                      .n = call->n,
                      .x = call->in[0],
                      .d = call->in[1],
-                     .out = call->out };
+                     .out = call->out,
+                     .call = call };
+    const int64_t size = lks__type_size(call->out_type);
     int rows3;
 
+    if (call->n == 0 || a->out[0] == 0) { /* no example that would start or join the sums */
+        if (call->fresh) memset(call->out, 0, (size_t)size * sizeof(float));
+        for (int i = 0; i < call->n_join; i++) SIMD(add)(call->out, call->join[i], size);
+        return;
+    }
+    j.t.join = call->join;
+    j.t.base = call->out;
     memset(call->scratch, 0, filter_zeros(call->in_type) * sizeof(float));
     j.t.zeros = call->scratch;
     j.t.part = (float *)call->scratch + filter_zeros(call->in_type);

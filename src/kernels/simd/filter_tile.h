@@ -25,6 +25,10 @@ typedef struct filter_tile {
     int carry;                                     /* sums start from the output, not from +0 */
     int64_t begin, end; /* rows of d; sums of a block wait in `part` between one run of rows and the next */
     float *part;
+    bool fresh; /* of this example's sums: what lies in the output counts as +0 */
+    int n_join; /* and these are added behind them: of the same shape as the whole output at `base` */
+    const float *const *join;
+    const float *base;
 } filter_tile;
 
 /* What is constant in a block. Vectors run over the channels of d, of x, or of both (depthwise). */
@@ -47,6 +51,30 @@ LKS_INLINE void filter_load_d(const filter_shape *s, vf *d, const float *p, vmas
     for (int c = 0; c < s->C; c++) d[c] = filter_load(p + c * VF, s->d_vector, s->partial, m);
 }
 
+/* The output at o with one more sum, all lanes or those of m. */
+LKS_INLINE vf filter_added(const filter_tile *t, const float *o, vf sum, vmask m, const int partial)
+{
+    vf v = t->fresh ? vf_zero() : partial ? vf_load_m(o, m) : vf_load(o);
+
+    v = vf_add(v, sum);
+    for (int i = 0; i < t->n_join; i++) {
+        const float *x = t->join[i] + (o - t->base);
+
+        v = vf_add(v, partial ? vf_load_m(x, m) : vf_load(x));
+    }
+    return v;
+}
+
+/* One number of it. */
+LKS_INLINE float filter_added_one(const filter_tile *t, const float *o, float sum)
+{
+    float v = t->fresh ? 0.0f : *o;
+
+    v += sum;
+    for (int i = 0; i < t->n_join; i++) v += t->join[i][o - t->base];
+    return v;
+}
+
 /* Adds the sums of `taps` kernel positions (rows of three, or one) to the output, or puts them there. Out of line and general:
  * once a block and example. */
 static void filter_store(const filter_tile *t, const filter_shape *s, int taps, const float *sums)
@@ -59,10 +87,11 @@ static void filter_store(const filter_tile *t, const filter_shape *s, int taps, 
                 float *o = t->out + tap / 3 * t->out_row + tap % 3 * t->out_col + r * t->out_depth + c * VF;
 
                 if (t->out_lane != 1)
-                    for (int64_t l = 0; l < t->last; l++) o[l * t->out_lane] += sums[l];
+                    for (int64_t l = 0; l < t->last; l++)
+                        o[l * t->out_lane] = filter_added_one(t, o + l * t->out_lane, sums[l]);
                 else if (s->partial)
-                    vf_store_m(o, m, t->carry ? vf_load(sums) : vf_add(vf_load_m(o, m), vf_load(sums)));
-                else vf_store(o, t->carry ? vf_load(sums) : vf_add(vf_load(o), vf_load(sums)));
+                    vf_store_m(o, m, t->carry ? vf_load(sums) : filter_added(t, o, vf_load(sums), m, 1));
+                else vf_store(o, t->carry ? vf_load(sums) : filter_added(t, o, vf_load(sums), m, 0));
             }
 }
 
@@ -81,7 +110,7 @@ LKS_INLINE void filter_put(const filter_tile *t, const filter_shape *s, const vf
         for (int i = 0; i < s->R * s->C; i++) {
             float *o = t->out + i / s->C * t->out_depth + i % s->C * VF;
 
-            vf_store(o, vf_add(vf_load(o), sum[i]));
+            vf_store(o, filter_added(t, o, sum[i], vf_first(VF), 0));
         }
         return;
     }

@@ -112,13 +112,13 @@ static const lks_kernel table[] = {
     { &lks__op_conv2d_input, NAME("conv2d_input"), wide_conv2d_input, SIMD(conv2d_scratch), SIMD(conv2d_input),
       LKS_AFTER_SIMPLE, false },
     { &lks__op_conv2d_filter, NAME("conv2d_filter"), wide_conv2d_filter, SIMD(conv2d_filter_scratch),
-      SIMD(conv2d_filter), 0, false },
+      SIMD(conv2d_filter), 0, true },
 #if defined(__AVX512F__)
     { &lks__op_conv2d, "conv2d/avx2", NULL, SIMD(conv2d_scratch), lks__conv2d_avx2, LKS_AFTER_ALL, false },
     { &lks__op_conv2d_input, "conv2d_input/avx2", NULL, SIMD(conv2d_scratch), lks__conv2d_input_avx2, LKS_AFTER_SIMPLE,
       false },
     { &lks__op_conv2d_filter, "conv2d_filter/avx2", NULL, SIMD(conv2d_filter_scratch), lks__conv2d_filter_avx2, 0,
-      false },
+      true },
 #endif
     { &lks__op_matmul, NAME("matmul"), NULL, SIMD(matmul_scratch), SIMD(matmul), LKS_AFTER_SIMPLE, false },
     { &lks__op_matmul_filter, NAME("matmul_filter"), NULL, NULL, SIMD(matmul_filter), 0, true },
