@@ -7,9 +7,11 @@
 
 #include "data/meter.h"
 
-enum { STRIDE = 32 }; /* elements between two looks at the clock */
+enum { STRIDE = 32, STRIDE_NS = 20000 }; /* between two looks at the clock: elements, at most of this cost */
 static const int64_t trial = 5000000, settle = 1000000, first_patience = 500000000, most_patience = 4000000000;
-static const double better = 1.05; /* times as fast: so much the pool has to gain */
+/* How many times as fast the pool must be: a tiny function that gains little is left where it is, for another the pool may even seem slower
+ * in a short trial. */
+static const double for_tiny = 1.05, for_others = 0.9;
 
 void lks__pace_begin(lks_pace *p, lks_pace_learned *learned)
 {
@@ -32,24 +34,24 @@ static double rate_of(const lks_pace *p, int64_t now)
 }
 
 /* The second way has been measured: it is the present one. */
-static void decide(lks_pace *p, int64_t now)
+static void decide(lks_pace *p, int64_t cost, int64_t now)
 {
     double inline_rate = p->inline_now ? rate_of(p, now) : p->rate,
            pool_rate = p->inline_now ? p->rate : rate_of(p, now);
 
-    p->inline_now = pool_rate < better * inline_rate;
+    p->inline_now = pool_rate < (cost < LKS_PACE_TINY ? for_tiny : for_others) * inline_rate;
     atomic_store_explicit(&p->learned->inline_wins, p->inline_now ? 2 : 1, memory_order_relaxed);
     p->next = now + p->patience;
-    if (p->patience < most_patience) p->patience *= 2;
+    if (p->patience < most_patience && cost < LKS_PACE_TINY) p->patience *= 2;
     enter(p, LKS_PACE_CALM, now);
 }
 
-void lks__pace_tick(lks_pace *p, bool cheap, bool drained)
+void lks__pace_tick(lks_pace *p, int64_t cost, bool light, bool drained)
 {
     int64_t now;
 
-    p->countdown = STRIDE;
-    if (p->phase == LKS_PACE_CALM && !cheap) {
+    p->countdown = cost <= STRIDE_NS / STRIDE ? STRIDE : (int)(STRIDE_NS / cost);
+    if (p->phase == LKS_PACE_CALM && !light) {
         p->inline_now = false;
         return;
     }
@@ -69,7 +71,7 @@ void lks__pace_tick(lks_pace *p, bool cheap, bool drained)
         else if (now - p->since >= settle) enter(p, LKS_PACE_OTHER, now);
         break;
     case LKS_PACE_OTHER:
-        if (now - p->since >= trial) decide(p, now);
+        if (now - p->since >= trial) decide(p, cost, now);
         break;
     }
 }

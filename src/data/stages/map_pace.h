@@ -11,6 +11,8 @@ typedef struct lks_pace_learned {
     _Atomic int inline_wins; /* 0: not known, 1: the pool is faster, 2: the pulling thread is */
 } lks_pace_learned;
 
+enum { LKS_PACE_TINY = 30000 }; /* nanoseconds: functions that cost less hardly pay for a trip to another core */
+
 typedef enum lks_pace_phase { LKS_PACE_CALM, LKS_PACE_THIS, LKS_PACE_SETTLE, LKS_PACE_OTHER } lks_pace_phase;
 
 typedef struct lks_pace {
@@ -25,14 +27,14 @@ typedef struct lks_pace {
 } lks_pace;
 
 void lks__pace_begin(lks_pace *p, lks_pace_learned *learned);
-void lks__pace_tick(lks_pace *p, bool cheap, bool drained);
+void lks__pace_tick(lks_pace *p, int64_t cost, bool light, bool drained);
 
-/* Notes one more element. `cheap`: handing its function over may cost as much as the function; `drained`: nothing is left in the
- * window from before. */
-static inline void lks__pace_step(lks_pace *p, bool cheap, bool drained)
+/* Notes one more element. `cost`: nanoseconds that its function takes, 0 where not known; `light`: a trial is worth
+ * while; `drained`: nothing is left in the window from before. */
+static inline void lks__pace_step(lks_pace *p, int64_t cost, bool light, bool drained)
 {
     p->given++;
-    if (--p->countdown <= 0) lks__pace_tick(p, cheap, drained);
+    if (--p->countdown <= 0) lks__pace_tick(p, cost, light, drained);
 }
 
 #endif

@@ -13,7 +13,7 @@
 #include "files/reader.h"
 #include "map.h"
 
-enum { MAX_BLOCK = 64, MAX_WINDOW = 512, FIRST_WINDOW = 4, BLOCK_BYTES = 1 << 16, CHEAP = 30000 /* ns */ };
+enum { MAX_BLOCK = 64, MAX_WINDOW = 512, FIRST_WINDOW = 4, BLOCK_BYTES = 1 << 16 };
 
 typedef struct map_result {
     lks_element *element; /* the input, then the output */
@@ -245,7 +245,7 @@ static lks_status hand_out(map_result *r, lks_element **out)
 static lks_status next_inline(lks_map_cursor *m, lks_element **out)
 {
     enum { SAMPLE = 64 };
-    int64_t begin = m->index % SAMPLE == 0 ? lks__wall_ns() : 0;
+    int64_t begin = m->index % SAMPLE == 0 || m->cost > LKS_PACE_TINY ? lks__wall_ns() : 0;
     lks_element *in;
     lks_status status = lks__cursor_next(m->base.input[0], &in);
 
@@ -259,12 +259,21 @@ static lks_status next_inline(lks_map_cursor *m, lks_element **out)
     return status;
 }
 
+/* Handing the function over may cost as much as the function: it is tiny, or does little more than write its result. */
+static bool is_light(const lks_map_cursor *m)
+{
+    enum { NS_A_BYTE = 2 };
+    int64_t bytes = atomic_load_explicit(&((lks_map_cursor *)m)->expected, memory_order_relaxed);
+
+    return m->cost > 0 && (m->cost < LKS_PACE_TINY || m->cost < NS_A_BYTE * bytes);
+}
+
 lks_status lks__map_next_parallel(lks_map_cursor *m, lks_element **out)
 {
     lks_map_block *b;
     int64_t reserved;
 
-    lks__pace_step(&m->pace, m->cost > 0 && m->cost < CHEAP, m->count == 0 || !m->pace.inline_now);
+    lks__pace_step(&m->pace, m->cost, is_light(m), m->count == 0 || !m->pace.inline_now);
     if (m->pace.inline_now && m->count == 0) return m->input_ended ? LKS_END : next_inline(m, out);
     if ((m->count == 0 || block_at(m, 0)->taken == 0) && !m->pace.inline_now)
         while (m->count < window_of(m) && !m->input_ended && afford(m, &reserved)) LKS_TRY(add_block(m, reserved));
