@@ -170,6 +170,11 @@ static lks_dataset *nothing_wrong(void)
     return lks_prefetch(lks_batch(ds, 10), LKS_AUTOTUNE);
 }
 
+static lks_dataset *many_batches(void)
+{
+    return lks_prefetch(lks_batch(lks_range(0, 100000, 1), 64), 64);
+}
+
 static void each_trap_is_said_once(void **state)
 {
     static const struct {
@@ -184,6 +189,7 @@ static void each_trap_is_said_once(void **state)
         { shard_of_a_shuffle, "shard first" },
         { small_shuffle, "1.0 %" },
         { deep_prefetch, "whole batches" },
+        { many_batches, "64 of them hold 4096 rows, about 0.0 MB" },
         { nothing_wrong, NULL },
     };
 

@@ -68,8 +68,10 @@ static void partial_cache(const lks_dataset *ds)
         ds->number);
 }
 
-static void deep_prefetch(const lks_dataset *ds)
+/* Too much for the budget; all: also where so many batches are hardly what was meant. */
+static void deep_prefetch(const lks_dataset *ds, bool all)
 {
+    enum { MANY = 16 };
     int64_t n, bytes, rows;
 
     if (!is(ds, &lks__stage_prefetch) || (n = lks__prefetch_size(ds)) < 2) return;
@@ -84,6 +86,12 @@ static void deep_prefetch(const lks_dataset *ds)
                   "LKS_AUTOTUNE or a small number",
                   ds->number, rows > 0 ? ", here whole batches" : "", (long long)n,
                   (long long)(n * (bytes >> 10) >> 10), (long long)(lks__ledger_budget() >> 20));
+    else if (all && rows > 0 && n >= MANY)
+        lks__warn(
+            "prefetch (stage %d) counts elements, here whole batches: %lld of them hold %lld rows, about %.1f MB; "
+            "two are enough where batches come evenly",
+            ds->number, (long long)n, (long long)(n > INT64_MAX / rows ? INT64_MAX : n * rows),
+            bytes > 1 ? (double)n * (double)bytes / 1e6 : 0.0);
 }
 
 static void small_shuffle(const lks_dataset *ds)
@@ -104,7 +112,7 @@ static void look(const lks_dataset *ds, bool all)
     split_after_reshuffle(ds);
     random_under_cache(ds);
     partial_cache(ds);
-    deep_prefetch(ds);
+    deep_prefetch(ds, all);
     if (all) small_shuffle(ds);
     for (size_t i = 0; i < ds->n_inputs; i++) look(ds->input[i], all);
 }
