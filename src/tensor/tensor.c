@@ -329,6 +329,17 @@ void lks__tensor_revive_view(lks_tensor *tensor, lks_tensor *base, const lks_sha
     tensor->base = lks_tensor_retain(base);
 }
 
+/* Room for a string of recycled tensors: the next one in its place may be somewhat longer. Pages that are never touched cost nothing. */
+static size_t room_for(const lks_tensor *tensor, size_t size)
+{
+    enum { SMALL = 1 << 10, LARGE = 1 << 20 };
+    size_t room = SMALL;
+
+    if (tensor->home == NULL || size < SMALL || size > LARGE) return size;
+    while (room < size) room *= 2;
+    return room;
+}
+
 char *lks__tensor_string(lks_tensor *tensor, int64_t i, size_t size)
 {
     lks_bytes *b = (lks_bytes *)tensor->data + i;
@@ -336,14 +347,15 @@ char *lks__tensor_string(lks_tensor *tensor, int64_t i, size_t size)
     char *data;
 
     if (head == NULL || head->room < size) {
-        text_head *fresh = size > SIZE_MAX - sizeof *fresh - 1 ? NULL : lks__malloc(sizeof *fresh + size + 1);
+        size_t room = room_for(tensor, size);
+        text_head *fresh = room > SIZE_MAX - sizeof *fresh - 1 ? NULL : lks__malloc(sizeof *fresh + room + 1);
         if (fresh == NULL) {
             lks__fail(LKS_E_NOMEM, "no memory for a string of %zu bytes", size);
             return NULL;
         }
         lks__free(head);
         head = fresh;
-        head->room = size;
+        head->room = room;
     }
     data = (char *)(head + 1);
     data[size] = '\0';

@@ -8,7 +8,7 @@
 #include "data/meter.h"
 
 enum { STRIDE = 32, STRIDE_NS = 20000 }; /* between two looks at the clock: elements, at most of this cost */
-static const int64_t trial = 5000000, settle = 1000000, first_patience = 500000000, most_patience = 4000000000;
+static const int64_t trial = 5000000, settle = 1000000, first_patience = 100000000, most_patience = 4000000000;
 /* How many times as fast the pool must be: a tiny function that gains little is left where it is, for another the pool may even seem slower
  * in a short trial. */
 static const double for_tiny = 1.05, for_others = 0.9;
@@ -18,7 +18,8 @@ void lks__pace_begin(lks_pace *p, lks_pace_learned *learned)
     int known = atomic_load_explicit(&learned->inline_wins, memory_order_relaxed);
 
     *p = (lks_pace){ .learned = learned, .inline_now = known == 2, .countdown = STRIDE, .patience = first_patience };
-    p->next = known == 0 ? 0 : lks__wall_ns() + first_patience;
+    p->next = atomic_load_explicit(&learned->next, memory_order_relaxed);
+    if (known != 0) p->patience = atomic_load_explicit(&learned->patience, memory_order_relaxed);
 }
 
 static void enter(lks_pace *p, lks_pace_phase phase, int64_t now)
@@ -38,11 +39,16 @@ static void decide(lks_pace *p, int64_t cost, int64_t now)
 {
     double inline_rate = p->inline_now ? rate_of(p, now) : p->rate,
            pool_rate = p->inline_now ? p->rate : rate_of(p, now);
+    int before;
 
     p->inline_now = pool_rate < (cost < LKS_PACE_TINY ? for_tiny : for_others) * inline_rate;
-    atomic_store_explicit(&p->learned->inline_wins, p->inline_now ? 2 : 1, memory_order_relaxed);
+    before = atomic_exchange(&p->learned->inline_wins, p->inline_now ? 2 : 1);
+    p->patience = before != (p->inline_now ? 2 : 1) ? first_patience
+                  : p->patience < most_patience     ? 2 * p->patience
+                                                    : p->patience;
     p->next = now + p->patience;
-    if (p->patience < most_patience && cost < LKS_PACE_TINY) p->patience *= 2;
+    atomic_store(&p->learned->next, p->next);
+    atomic_store(&p->learned->patience, p->patience);
     enter(p, LKS_PACE_CALM, now);
 }
 

@@ -8,7 +8,8 @@
 
 /* What passes over one dataset have found out: the next pass begins with it. */
 typedef struct lks_pace_learned {
-    _Atomic int inline_wins; /* 0: not known, 1: the pool is faster, 2: the pulling thread is */
+    _Atomic int inline_wins;        /* 0: not known, 1: the pool is faster, 2: the pulling thread is */
+    _Atomic int64_t next, patience; /* when to try again, how long after the last time; 0: not tried yet */
 } lks_pace_learned;
 
 enum { LKS_PACE_TINY = 30000 }; /* nanoseconds: functions that cost less hardly pay for a trip to another core */
