@@ -183,9 +183,9 @@ static int run(const cli_options *given)
     cli_limits limits = { 0 };
     int code;
 
-    if (o.roofline + o.predict + o.limits_only > 1)
-        return cli_usage("bench", "--roofline, --predict and --limits exclude each other");
-    if (o.predict) return for_models(&o, predict, NULL);
+    if (o.limits_only && (o.roofline || o.predict))
+        return cli_usage("bench", "--limits goes with neither --roofline nor --predict");
+    if (o.predict && !o.roofline) return for_models(&o, predict, NULL);
     if (!o.roofline) return bench_epochs(&o);
     code = measure_limits(o.threads > 0 ? (int)o.threads : cli_usable_cores(), &limits);
     if (code != CLI_OK) return code;
@@ -205,7 +205,8 @@ static const cli_option options[] = {
     { "--pipeline", CLI_FLAG, CLI_FIELD(pipeline), NULL, "as in fit" },
     { "--roofline", CLI_FLAG, CLI_FIELD(roofline), NULL,
       "each op of a training step: time, work, bytes, and what\nshare of the machine's limits that is" },
-    { "--predict", CLI_FLAG, CLI_FIELD(predict), NULL, "how long one answer takes (default batch size: 1)" },
+    { "--predict", CLI_FLAG, CLI_FIELD(predict), NULL,
+      "how long one answer takes (default batch size: 1);\nwith --roofline: each op of it" },
     { "--steps", CLI_COUNT, CLI_FIELD(steps), "N", "of --roofline (default 20) or calls of --predict" },
     { "--limits", CLI_FLAG, CLI_FIELD(limits_only), NULL, "measure the machine alone" },
     CLI_JSON_OPTION,

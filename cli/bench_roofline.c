@@ -1,5 +1,6 @@
-/* bench_roofline.c - "lockstep bench --roofline": each kind of work of a model's training step beside what the machine can do
- * at most. Instructions with the same name and layer are one line; what takes least is left out of the text, never of --json.
+/* bench_roofline.c - "lockstep bench --roofline": each kind of work of a model's training step (with --predict: of an answer)
+ * beside what the machine can do at most. Instructions with the same name and layer are one line; what takes least is left out of
+ * the text, never of --json.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,16 +61,17 @@ static void print_item(const char *op, const char *layer, const lks_profile_item
            x->seconds > 0 ? percent(x->memory_bytes / x->seconds / 1e9, m->gbytes_per_s) : 0);
 }
 
-static void print_text(const char *model, const lks_profile *p, const lks_profile_item *lines, size_t n,
+static void print_text(const cli_options *o, const lks_profile *p, const lks_profile_item *lines, size_t n,
                        const cli_limits *m)
 {
+    const char *step = o->predict ? "call" : "step";
     double whole = total_seconds(lines, n), bytes = 0;
     lks_profile_item rest = { .op = "" };
     int left_out = 0;
     char text[64];
 
-    printf("\n%s: batch %lld, %lld thread%s, a step %.3f ms\n", model, (long long)p->batch_size, (long long)p->threads,
-           p->threads == 1 ? "" : "s", p->step_seconds * 1e3);
+    printf("\n%s: batch %lld, %lld thread%s, a %s %.3f ms\n", o->model, (long long)p->batch_size, (long long)p->threads,
+           p->threads == 1 ? "" : "s", step, p->step_seconds * 1e3);
     printf("%-24s %-32s %9s %5s %9s %9s %6s %8s %6s\n", "op", "layer", "us", "%", "MFLOP", "GFLOP/s", "% peak", "MB",
            "% band");
     for (size_t i = 0; i < n; i++) {
@@ -86,7 +88,8 @@ static void print_text(const char *model, const lks_profile *p, const lks_profil
     snprintf(text, sizeof text, "%d more", left_out);
     if (left_out > 0) print_item(text, "", &rest, whole, m);
     rest = (lks_profile_item){ .seconds = p->step_seconds, .flop = p->flop, .memory_bytes = bytes };
-    print_item("the whole step", "", &rest, p->step_seconds, m);
+    snprintf(text, sizeof text, "the whole %s", step);
+    print_item(text, "", &rest, p->step_seconds, m);
 }
 
 /* ---- JSON: a line an item, then one of the step ---- */
@@ -137,7 +140,7 @@ static int print_profile(const cli_options *o, const lks_profile *p, const cli_l
     if (lines == NULL) return cli_fail("out of memory");
     n = merge(p, lines);
     if (o->json) print_json(o->model, p, lines, n, limits);
-    else print_text(o->model, p, lines, n, limits);
+    else print_text(o, p, lines, n, limits);
     free(lines);
     return CLI_OK;
 }
@@ -147,6 +150,7 @@ static int profile(const cli_options *o, const cli_program *program, lks_profile
     cli_options data = *o;
     cli_set set = { 0 };
     lks_arrays arrays;
+    lks_status status;
     int code;
 
     if (data.data == NULL) data.data = "random";
@@ -154,7 +158,9 @@ static int profile(const cli_options *o, const cli_program *program, lks_profile
     code = cli_open_set("bench", &data, program, "train", &set);
     if (code != CLI_OK) return code;
     arrays = cli_set_arrays(&set);
-    if (lks_model_profile(program->model, &arrays, o->threads, o->steps, out) != LKS_OK) code = cli_library_failed();
+    if (o->predict) status = lks_model_profile_predict(program->model, &arrays, o->threads, o->steps, out);
+    else status = lks_model_profile(program->model, &arrays, o->threads, o->steps, out);
+    if (status != LKS_OK) code = cli_library_failed();
     cli_close_set(&set);
     return code;
 }
@@ -166,6 +172,7 @@ int cli_roofline(const cli_options *o, cli_limits *limits)
     int code = cli_open_program("bench", o, &program);
 
     if (code != CLI_OK) return code;
+    if (o->predict && o->batch_size == 0) program.batch_size = 1;
     code = profile(o, &program, &p);
     if (code == CLI_OK && limits->threads != (int)p->threads && !cli_measure_limits((int)p->threads, limits))
         code = cli_fail("the machine's limits cannot be measured: no memory or no threads");

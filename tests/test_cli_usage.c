@@ -51,7 +51,7 @@ static const usage_case cases[] = {
     { "fit " CNN "--data mnist --loss no_such_loss", 2, NULL, "no_such_loss" },
     { "fit " CNN "--data npz:missing.npz", 1, NULL, "missing.npz" },
     { "fit " CNN "--data random:many", 2, NULL, "random:N takes a number of examples, not \"many\"" },
-    { "bench --roofline --predict", 2, NULL, "exclude each other" },
+    { "bench --roofline --limits", 2, NULL, "--limits goes with neither" },
     { "evaluate --model missing.keras --data mnist", 1, NULL, "missing.keras" },
     { "summary --model missing.json", 1, NULL, "missing.json" },
     { "summary --model builtin:mobilenet_v2", 0, "Total params: 3,538,984 (", NULL },

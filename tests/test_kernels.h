@@ -105,44 +105,63 @@ static inline void print_problem(const problem *p, const char *kernel, const lks
     }
 }
 
-/* The same with the ops that a kernel does behind its own (lks_after), against these one after the other. */
-static inline void compare_after(const lks_kernel *k, const problem *p, lks_op_call *call, const float *plain,
-                                 bool at_end)
+/* A kernel's own run, or its parts one after the other (kernels.h, lks_parts). */
+typedef struct way {
+    const lks_kernel *kernel;
+    int parts; /* 0: run */
+    const void *packed;
+} way;
+
+static inline void run_way(const way *w, const lks_op_call *call)
 {
+    if (w->parts == 0) w->kernel->run(call);
+    for (int i = w->parts - 1; i >= 0; i--) w->kernel->parts->run(call, &(lks_part){ w->packed, i, w->parts });
+}
+
+/* The same with the ops that a kernel does behind its own (lks_after), against these one after the other. which: 1 bias, 2 relu,
+ * 4 mask (of kernels that take no more, and parts, none), 8 mean and factor, 16 a cap, 32 an array. */
+static inline void compare_after(const way *w, const problem *p, lks_op_call *call, const float *plain, bool at_end)
+{
+    const lks_kernel *k = w->kernel;
     const lks_type *out = call->out_type;
     const int64_t size = count_of(out, p->n), channels = out->shape.dim[out->shape.rank - 1];
     guarded bias = guarded_new((size_t)channels * sizeof(float), at_end),
             mean = guarded_new((size_t)channels * sizeof(float), at_end),
             factor = guarded_new((size_t)channels * sizeof(float), at_end),
-            mask = guarded_new(bytes_of(out, p->n), at_end);
+            mask = guarded_new(bytes_of(out, p->n), at_end), add = guarded_new(bytes_of(out, p->n), at_end);
     const lks_conv_attrs *conv = call->attrs;
     const bool all = k->after == LKS_AFTER_ALL &&
                      (call->in_type[1]->shape.dim[3] / conv->groups >= 4 || call->in_type[1]->shape.dim[2] < 8);
     const lks_type floats = { .dtype = LKS_FLOAT32 };
+    const int several = all ? 64 : 8;
 
     fill(bias.data, &floats, channels);
     fill(mask.data, &floats, size);
     fill(mean.data, &floats, channels);
     fill(factor.data, &floats, channels);
-    for (int which = 1; which < (all ? 32 : 8) + 4; which++) { /* the last four: the mask lies where the results go */
-        const bool alias = which >= (all ? 32 : 8);
+    fill(add.data, &floats, size);
+    for (int which = 1; which < several + 4; which++) { /* the last four: the mask lies where the results go */
+        const bool alias = which >= several;
         const int parts = alias ? which & 3 : which;
         const float *got = call->out, *masks = parts & 4 ? mask.data : NULL;
         const lks_after after = { .mean = parts & 8 ? mean.data : NULL,
                                   .factor = parts & 8 ? factor.data : NULL,
                                   .bias = parts & 1 ? bias.data : NULL,
+                                  .add = parts & 32 ? add.data : NULL,
                                   .relu = parts & 2,
                                   .cap = parts & 2 && parts & 16 ? 0.5f : 0.0f,
                                   .mask = alias ? got : masks };
 
+        if (w->parts > 0 && after.mask != NULL) continue;
         call->after = &after;
         if (alias) memcpy(call->out, mask.data, bytes_of(out, p->n));
-        k->run(call);
+        run_way(w, call);
         for (int64_t i = 0; i < size; i++) {
             float v = plain[i];
 
             if (after.mean != NULL) v = (v - mean.data[i % channels]) * factor.data[i % channels];
             if (after.bias != NULL) v += bias.data[i % channels];
+            if (after.add != NULL) v += add.data[i];
             if (after.cap > 0 && v >= after.cap) v = after.cap;
             else if (after.relu) v = 0.0f > v ? 0.0f : v;
             if (after.mask != NULL) v = mask.data[i] > 0.0f ? v : 0.0f;
@@ -155,6 +174,7 @@ static inline void compare_after(const lks_kernel *k, const problem *p, lks_op_c
     guarded_free(&mean);
     guarded_free(&factor);
     guarded_free(&mask);
+    guarded_free(&add);
 }
 
 #endif

@@ -47,6 +47,24 @@ static void compare_sums(const lks_kernel *k, const problem *p, lks_op_call *cal
     for (int i = 0; i < 2; i++) guarded_free(&others[i]);
 }
 
+/* In parts, by packed weights if the kernel has such; as plain, alone and with what it does behind. */
+static void compare_parts(const lks_kernel *k, const problem *p, lks_op_call *call, const float *plain, bool at_end)
+{
+    const size_t bytes = bytes_of(call->out_type, p->n), packed_bytes = k->parts->packed_bytes(p->attrs, call->in_type);
+    guarded packed = guarded_new(packed_bytes, at_end);
+    way w = { k, 1, packed_bytes > 0 ? packed.data : NULL };
+
+    if (packed_bytes > 0) k->parts->pack(p->attrs, call->in_type, call->in[1], packed.data);
+    for (; w.parts <= (p->n == 1 ? 3 : 1); w.parts++) {
+        memset(call->out, 255, bytes);
+        run_way(&w, call);
+        if (memcmp(plain, call->out, bytes) != 0) print_problem(p, "parts", call->out_type);
+        assert_memory_equal(plain, call->out, bytes);
+        compare_after(&w, p, call, plain, at_end);
+    }
+    guarded_free(&packed);
+}
+
 /* Runs the plain kernel and the set's; false if the set has none for it. */
 static bool compare(const lks_kernel_set *set, const problem *p)
 {
@@ -83,7 +101,9 @@ static bool compare(const lks_kernel_set *set, const problem *p)
     differs = memcmp(want.data, got.data, bytes_of(&out, p->n));
     if (differs != 0) print_problem(p, k->name, &out);
     assert_int_equal(differs, 0);
-    if (k->after) compare_after(k, p, &call, want.data, at_end);
+    if (k->after) compare_after(&(way){ k, 0, NULL }, p, &call, want.data, at_end);
+    if (k->parts != NULL && p->n > 0 && k->parts->applicable(p->attrs, in))
+        compare_parts(k, p, &call, want.data, at_end);
     if (k->sums) compare_sums(k, p, &call, want.data, got.data, plain_scratch.data);
     for (int i = 0; i < p->n_in; i++) guarded_free(&x[i]);
     guarded_free(&want);
@@ -151,6 +171,11 @@ static void listed_convolutions(const lks_kernel_set *set)
         { 15, 15, 3, 1, 1, 37, 1, 1, 2, true },  { 16, 15, 3, 2, 1, 32, 1, 1, 2, true },
         { 7, 7, 3, 1, 1, 1, 64, 40, 1, true },   { 12, 12, 3, 7, 1, 1, 3, 5, 2, false },
         { 8, 70, 3, 1, 1, 1, 20, 2, 1, true },   { 32, 32, 3, 2, 1, 1, 3, 32, 2, true },
+        { 5, 5, 1, 1, 1, 1, 200, 24, 1, true },  { 5, 5, 1, 1, 1, 1, 300, 40, 1, true },
+        { 2, 3, 1, 1, 1, 1, 17, 8, 1, true },    { 15, 15, 1, 1, 1, 1, 20, 50, 1, true },
+        { 20, 21, 1, 1, 1, 1, 5, 16, 1, true },  { 3, 1, 1, 1, 1, 1, 520, 97, 1, true },
+        { 17, 9, 3, 1, 1, 41, 1, 1, 1, true },   { 33, 10, 3, 2, 1, 24, 1, 1, 1, true },
+        { 5, 5, 3, 1, 1, 64, 1, 1, 1, true },    { 10, 10, 3, 2, 1, 30, 1, 1, 1, true },
     };
 
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
@@ -176,6 +201,7 @@ static void random_convolutions(const lks_kernel_set *set)
             a.out[0] = a.in[0] < reach ? 0 : (a.in[0] - reach) / a.stride[0] + 1;
             a.before[0] = 0;
         }
+        if (draw(6) == 0) a = conv(1 + draw(15), 1 + draw(20), 1, 1, 1, 1, true);
         if (a.groups > 4) convolutions(set, &a, 1, 1, draw(3));
         else convolutions(set, &a, cin, cout, draw(3));
     }

@@ -190,7 +190,7 @@ LKS_API lks_status lks_model_plan(lks_model *model, int64_t batch_size, int64_t 
 /* What the last fit or train_on_batch really ran with. LKS_E_STATE before the first step. */
 LKS_API lks_status lks_model_last_plan(const lks_model *model, lks_plan *out);
 
-/* ---- profile: where the time of a training step goes ---- */
+/* ---- profile: where the time of a training step or an answer goes ---- */
 
 /* Work of one kind: an instruction of the compiled step, or what lies between instructions. Seconds are wall time of a step. */
 typedef struct lks_profile_item {
@@ -214,6 +214,10 @@ typedef struct lks_profile {
  * the weights change, though not as by fit. threads 0: usable cores. *out is freed with lks_profile_release. */
 LKS_API lks_status lks_model_profile(lks_model *model, const lks_arrays *batch, int64_t threads, int64_t steps,
                                      lks_profile **out);
+/* The same for predictions: lks_predict on these examples in one batch. Targets are ignored, no weight changes; a lks_profile's
+ * step is a call, and the model need not be compiled. */
+LKS_API lks_status lks_model_profile_predict(lks_model *model, const lks_arrays *batch, int64_t threads, int64_t steps,
+                                             lks_profile **out);
 LKS_API void lks_profile_release(lks_profile *profile); /* NULL is fine */
 
 #ifdef __cplusplus

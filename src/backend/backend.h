@@ -59,7 +59,8 @@ typedef struct lks_plan_report {
     lks_reproducible reproducible;
     int64_t slice; /* examples, of the first phase */
     lks_isa isa;
-    size_t slice_bytes, full_bytes, accumulator_bytes, shared_bytes, scratch_bytes; /* of the whole executable */
+    size_t slice_bytes, full_bytes, accumulator_bytes, shared_bytes, scratch_bytes,
+        packed_bytes;        /* of the whole executable */
     double flop_per_example; /* useful work of one run; multiply-add = 2 */
     int instructions;
 } lks_plan_report;

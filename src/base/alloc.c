@@ -1,6 +1,7 @@
 /* alloc.c - the allocator hook and what is built on it. */
 #include "alloc.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #if defined(__linux__)
@@ -77,14 +78,14 @@ void *lks__memdup(const void *data, size_t bytes)
 }
 
 /* Large arrays are walked from end to end: pages of 2 MiB spare the translation of thousands of small ones, which a
- * matrix read by columns waits for. Advice only: where the system has none, nothing changes. */
+ * matrix read by columns waits for, and prefetching does not end with each. Such an array begins and ends with a page,
+ * since parts of one stay small. Advice only: where the system has none, nothing changes. */
+enum { LEAST_LARGE = 2 << 20, LARGE_PAGE = 2 << 20 };
+
 static void advise_large_pages(char *p, size_t bytes)
 {
 #if defined(__linux__)
-    enum { LEAST = 4 << 20, PAGE = 4096 };
-
-    if (bytes < LEAST) return;
-    (void)madvise(p + (PAGE - (uintptr_t)p % PAGE) % PAGE, bytes - PAGE, MADV_HUGEPAGE);
+    (void)madvise(p, bytes, MADV_HUGEPAGE);
 #else
     (void)p;
     (void)bytes;
@@ -94,16 +95,18 @@ static void advise_large_pages(char *p, size_t bytes)
 /* The hook has no aligned form: over-allocate and keep the original pointer just below the block. */
 void *lks__aligned_malloc(size_t bytes)
 {
-    enum { ALIGN = 64 };
+    const bool large = bytes >= LEAST_LARGE;
+    const size_t align = large ? LARGE_PAGE : 64;
     char *raw, *p;
 
-    if (bytes > SIZE_MAX - 2 * ALIGN) return NULL;
-    raw = lks__malloc(bytes + ALIGN + sizeof(void *));
+    if (bytes > SIZE_MAX - 3 * align) return NULL;
+    if (large) bytes = (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+    raw = lks__malloc(bytes + align + sizeof(void *));
     if (raw == NULL) return NULL;
     p = raw + sizeof(void *);
-    p += (ALIGN - (uintptr_t)p % ALIGN) % ALIGN;
+    p += (align - (uintptr_t)p % align) % align;
     memcpy(p - sizeof raw, &raw, sizeof raw);
-    advise_large_pages(p, bytes);
+    if (large) advise_large_pages(p, bytes);
     return p;
 }
 

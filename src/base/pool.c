@@ -2,8 +2,9 @@
  *
  * One region at a time (`turn` serialises callers). A region is published under `lock` with a new
  * generation; helpers wake (they spin for a short while first, because the next region of a
- * training step follows within microseconds), take task numbers from an atomic counter and report
- * when no task is left. After fork() the child has no helpers: `owner` differs and the caller
+ * training step follows within microseconds), take tasks and report when none is left. Each thread begins with the task
+ * of its own number: from region to region it finds in its caches what it wrote there; a task whose thread is late is
+ * taken by another, and a helper that comes when all are done finds the gate closed: nobody waits for it. After fork() the child has no helpers: `owner` differs and the caller
  * runs every task itself.
  */
 #ifndef _GNU_SOURCE
@@ -14,6 +15,7 @@
 #include <fenv.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,24 +26,38 @@
 #define CPU_RELAX() ((void)0)
 #endif
 
+static const unsigned OPEN = 1u << 31;
 enum { MAX_THREADS = 256, SPINS = 4000, STACK_BYTES = 1 << 20 };
 
 static struct {
     pthread_mutex_t turn, lock;
     pthread_cond_t wake;
     atomic_uint generation;
-    atomic_int next_task, busy; /* busy: helpers that have not left the present region */
+    atomic_int next_task; /* those from MAX_THREADS on */
+    atomic_uint gate;     /* OPEN while a region has tasks, + the helpers inside */
+    atomic_bool taken[MAX_THREADS];
     int n_tasks, n_helpers, limit;
     lks_task_fn fn;
     void *user;
     pid_t owner;
 } pool = { .turn = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
 
-static void take_tasks(void)
+static int numbered_tasks(void)
 {
+    return pool.n_tasks < MAX_THREADS ? pool.n_tasks : MAX_THREADS;
+}
+
+static void take_tasks(int first)
+{
+    const int n = numbered_tasks();
     int task;
 
-    while ((task = atomic_fetch_add(&pool.next_task, 1)) < pool.n_tasks) pool.fn(pool.user, task);
+    for (int i = 0; i < n; i++) {
+        task = (first + i) % n;
+        if (!atomic_load_explicit(&pool.taken[task], memory_order_relaxed) && !atomic_exchange(&pool.taken[task], true))
+            pool.fn(pool.user, task);
+    }
+    while (pool.n_tasks > n && (task = atomic_fetch_add(&pool.next_task, 1)) < pool.n_tasks) pool.fn(pool.user, task);
 }
 
 static unsigned wait_for_work(unsigned seen)
@@ -59,6 +75,15 @@ static unsigned wait_for_work(unsigned seen)
     return now;
 }
 
+static bool enter(void)
+{
+    unsigned now = atomic_load(&pool.gate);
+
+    while (now & OPEN)
+        if (atomic_compare_exchange_weak(&pool.gate, &now, now + 1)) return true;
+    return false;
+}
+
 typedef struct helper_start {
     int index;
     unsigned seen;
@@ -73,8 +98,9 @@ static void *helper_main(void *arg)
     fesetenv(FE_DFL_ENV);
     for (;;) {
         s.seen = wait_for_work(s.seen);
-        if (s.index < pool.limit) take_tasks();
-        atomic_fetch_sub(&pool.busy, 1);
+        if (!enter()) continue;
+        if (s.index < pool.limit) take_tasks(s.index + 1);
+        atomic_fetch_sub_explicit(&pool.gate, 1, memory_order_release);
     }
     return NULL;
 }
@@ -127,8 +153,9 @@ static void publish(int threads, int n_tasks, lks_task_fn fn, void *user)
     pool.user = user;
     pool.n_tasks = n_tasks;
     pool.limit = threads - 1;
-    atomic_store(&pool.next_task, 0);
-    atomic_store(&pool.busy, pool.n_helpers);
+    for (int i = 0; i < numbered_tasks(); i++) atomic_store_explicit(&pool.taken[i], false, memory_order_relaxed);
+    atomic_store(&pool.next_task, numbered_tasks());
+    atomic_store(&pool.gate, OPEN);
     atomic_fetch_add_explicit(&pool.generation, 1, memory_order_release);
     pthread_cond_broadcast(&pool.wake);
     pthread_mutex_unlock(&pool.lock);
@@ -144,8 +171,9 @@ void lks__pool_run(int threads, int n_tasks, lks_task_fn fn, void *user)
         return;
     }
     publish(threads, n_tasks, fn, user);
-    take_tasks();
-    for (int i = 0; atomic_load_explicit(&pool.busy, memory_order_acquire) > 0; i++) {
+    take_tasks(0);
+    atomic_fetch_and(&pool.gate, ~OPEN);
+    for (int i = 0; atomic_load_explicit(&pool.gate, memory_order_acquire) > 0; i++) {
         CPU_RELAX();
         if (i > SPINS) sched_yield();
     }

@@ -4,6 +4,8 @@
 #ifndef LKS_GRAPH_GRAPH_H
 #define LKS_GRAPH_GRAPH_H
 
+#include <stdatomic.h>
+
 #include "base/alloc.h"
 #include "ops/build.h"
 #include "ops/op.h"
@@ -14,13 +16,18 @@ typedef struct lks_variable {
     char *path;        /* "conv2d/kernel"; unique in a model */
     lks_tensor *value; /* float32, except counters (int64) that no graph touches */
     bool trainable;
-    bool metric_state; /* zeroed at the start of an epoch */
+    bool metric_state;   /* zeroed at the start of an epoch */
+    atomic_uint version; /* moves with every change of the value */
 } lks_variable;
 
 lks_status lks__variable_create(const char *path, lks_dtype dtype, lks_shape shape, bool trainable, lks_variable **out);
 lks_variable *lks__variable_retain(lks_variable *v);
-void lks__variable_release(lks_variable *v); /* NULL is fine */
-float *lks__variable_floats(lks_variable *v);
+void lks__variable_release(lks_variable *v);  /* NULL is fine */
+float *lks__variable_floats(lks_variable *v); /* to write: moves the version */
+/* Whoever writes the value by another way, or hands the tensor out, says so before or after. */
+void lks__variable_changed(lks_variable *v);
+/* Does somebody outside hold the tensor, who may write it at any time? */
+bool lks__variable_is_shared(const lks_variable *v);
 /* How many elements variables created by this thread may still take together; returns the former number (INT64_MAX: no
  * limit). For models whose sizes a file declares. */
 int64_t lks__variable_limit(int64_t elements);

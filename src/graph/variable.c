@@ -61,7 +61,18 @@ void lks__variable_release(lks_variable *v)
     lks__free(v);
 }
 
+void lks__variable_changed(lks_variable *v)
+{
+    atomic_fetch_add_explicit(&v->version, 1, memory_order_relaxed);
+}
+
+bool lks__variable_is_shared(const lks_variable *v)
+{
+    return lks__tensor_references(v->value) > 1;
+}
+
 float *lks__variable_floats(lks_variable *v)
 {
+    lks__variable_changed(v);
     return lks_tensor_data(v->value);
 }

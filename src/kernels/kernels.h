@@ -10,8 +10,22 @@
 #include "ops/elementwise.h"
 #include "ops/op.h"
 
-/* Bias, relu and mask; with LKS_AFTER_ALL also mean, factor and cap. */
+/* Bias, relu and mask; with LKS_AFTER_ALL also mean, factor, add and cap. */
 enum { LKS_AFTER_SIMPLE = 1, LKS_AFTER_ALL = 2 };
+
+/* A kernel's work for several threads, each making a part of one call's result, and by weights in an order of its own. Bits
+ * are those of the kernel's run. call->after without a mask. */
+typedef struct lks_part {
+    const void *packed; /* operand 1 as `pack` wrote it; NULL where packed_bytes is 0 */
+    int part, parts;    /* more than one: of one example */
+} lks_part;
+
+typedef struct lks_parts {
+    bool (*applicable)(const void *attrs, const lks_type *const *in);
+    size_t (*packed_bytes)(const void *attrs, const lks_type *const *in); /* 0: operand 1 is read as it lies */
+    void (*pack)(const void *attrs, const lks_type *const *in, const void *from, void *to);
+    void (*run)(const lks_op_call *call, const lks_part *part);
+} lks_parts;
 
 typedef struct lks_kernel {
     const lks_op *op; /* NULL ends the table */
@@ -19,8 +33,9 @@ typedef struct lks_kernel {
     bool (*applicable)(const void *attrs, int n_in, const lks_type *const *in, const lks_type *out); /* NULL = always */
     size_t (*scratch)(const void *attrs, const lks_type *const *in, const lks_type *out);            /* NULL = none */
     void (*run)(const lks_op_call *call);
-    int after; /* what of call->after it does: nothing, LKS_AFTER_SIMPLE, LKS_AFTER_ALL */
-    bool sums; /* an accumulator that does call->fresh and call->join, while it has the sums at hand */
+    int after;              /* what of call->after it does: nothing, LKS_AFTER_SIMPLE, LKS_AFTER_ALL */
+    bool sums;              /* an accumulator that does call->fresh and call->join, while it has the sums at hand */
+    const lks_parts *parts; /* or NULL */
 } lks_kernel;
 
 /* One thread's part of an op over a worker's whole batch at once (call->n examples). Accumulators are written, not added to:

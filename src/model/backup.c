@@ -156,7 +156,9 @@ static lks_status read_variables(const file *f, const variables *v, bool set)
             return lks__fail(LKS_E_ARG, "it holds another model or another optimizer: %s '%s' %s",
                              data == NULL ? "there is no value of" : "the size of", v->item[i]->path,
                              data == NULL ? "in it" : "is not the same");
-        if (set) memcpy(lks_tensor_data(v->item[i]->value), data, size);
+        if (!set) continue;
+        memcpy(lks_tensor_data(v->item[i]->value), data, size);
+        lks__variable_changed(v->item[i]);
     }
     return LKS_OK;
 }

@@ -133,17 +133,18 @@ lks_status lks__function_run(lks_model *m, lks_function_kind kind, lks_function 
     return status;
 }
 
-lks_status lks__function_profile(lks_model *m, lks_function *f, const lks_batch *batch, uint64_t seed, int repeats,
+lks_status lks__function_profile(lks_model *m, lks_function *f, const lks_batch *batch, const lks_profiled *what,
                                  lks_profile_row **rows, size_t *n_rows)
 {
-    void *const none[1] = { NULL };
+    static void *const none[1] = { NULL };
     lks_feed feeds[LKS_MAX_FEEDS + 1];
     float iterations;
-    lks_run_args args = step_args(m, batch, seed, &iterations, feeds);
+    lks_run_args args = step_args(m, batch, what->seed, &iterations, feeds);
 
-    LKS_TRY(lks__check_labels(f, batch));
-    args.fetches = none;
-    LKS_TRY(lks__executable_profile(f->exe, &args, repeats, rows, n_rows));
-    lks__optimizer_set_iterations(m->compiled->optimizer, lks_model_iterations(m) + repeats + 1);
+    if (what->kind != LKS_PREDICT) LKS_TRY(lks__check_labels(f, batch));
+    args.fetches = what->outputs != NULL ? what->outputs : none;
+    LKS_TRY(lks__executable_profile(f->exe, &args, what->repeats, rows, n_rows));
+    if (what->kind == LKS_TRAIN)
+        lks__optimizer_set_iterations(m->compiled->optimizer, lks_model_iterations(m) + what->repeats + 1);
     return LKS_OK;
 }

@@ -34,8 +34,14 @@ void lks__function_release(lks_function *f);
 lks_status lks__function_run(lks_model *m, lks_function_kind kind, lks_function *f, const lks_batch *batch,
                              uint64_t seed, void *const *outputs);
 
-/* Profiles `repeats` training steps on one batch; rows freed with lks__free. */
-lks_status lks__function_profile(lks_model *m, lks_function *f, const lks_batch *batch, uint64_t seed, int repeats,
+/* Profiles `repeats` steps on one batch; rows freed with lks__free. */
+typedef struct lks_profiled {
+    lks_function_kind kind;
+    uint64_t seed;
+    int repeats;
+    void *const *outputs; /* of predictions */
+} lks_profiled;
+lks_status lks__function_profile(lks_model *m, lks_function *f, const lks_batch *batch, const lks_profiled *what,
                                  lks_profile_row **rows, size_t *n_rows);
 
 /* LKS_E_ARG if a class number of the batch lies outside what its loss takes: names the target, the example and the value. */

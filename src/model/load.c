@@ -82,6 +82,7 @@ static void copy_all(const copies *c)
         const lks_tensor *from = c->items[i].from;
         lks__convert(lks_tensor_dtype(from), lks_tensor_cdata(from), lks_tensor_dtype(to), lks_tensor_data(to),
                      lks_tensor_size(to));
+        lks__variable_changed(c->items[i].to);
     }
 }
 

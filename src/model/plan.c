@@ -66,7 +66,7 @@ static void read_report(const lks_function *f, int64_t batch_size, lks_plan *p)
     p->flop_per_step = r.flop_per_example * (double)batch_size;
     p->gradient_bytes = (int64_t)(r.accumulator_bytes + r.shared_bytes);
     p->activation_bytes = (int64_t)(r.slice_bytes + r.full_bytes);
-    p->scratch_bytes = (int64_t)r.scratch_bytes;
+    p->scratch_bytes = (int64_t)(r.scratch_bytes + r.packed_bytes);
 }
 
 static int64_t total(const lks_plan *p)

@@ -97,6 +97,7 @@ lks_tensor *lks_model_weight(lks_model *model, size_t i)
     lks_variable *v = weight_at(model, i);
 
     if (v == NULL) lks__fail(LKS_E_ARG, "the model has no weight %zu", i);
+    if (v != NULL) lks__variable_changed(v); /* the caller may write it */
     return v != NULL ? lks_tensor_retain(v->value) : NULL;
 }
 

@@ -38,6 +38,7 @@ const char *lks__type_text(const lks_type *type, char *buffer);
 typedef struct lks_after {
     const float *mean, *factor; /* (x - mean) factor: a number for each place on the last axis; or both NULL */
     const float *bias;          /* add: one number for each place on the last axis; or NULL */
+    const float *add;           /* add: this, of the results' shape; or NULL */
     bool relu;                  /* relu */
     const float *mask;          /* relu_grad: 0 where this, of the results' shape, is not above 0; or NULL */
     float cap;                  /* of relu: this where x is not below it; 0: none */

@@ -203,6 +203,11 @@ lks_tensor *lks_tensor_wrap(lks_dtype dtype, lks_shape shape, void *data, void (
     return t;
 }
 
+int lks__tensor_references(const lks_tensor *tensor)
+{
+    return atomic_load_explicit(&tensor->references, memory_order_relaxed);
+}
+
 lks_tensor *lks_tensor_retain(lks_tensor *tensor)
 {
     if (tensor != NULL) atomic_fetch_add(&tensor->references, 1);

@@ -22,6 +22,8 @@ char *lks__tensor_string(lks_tensor *tensor, int64_t i, size_t size);
 /* As lks_tensor_create, but what it holds is undefined: for results that are written in full. No strings. */
 lks_tensor *lks__tensor_create_raw(lks_dtype dtype, lks_shape shape);
 
+int lks__tensor_references(const lks_tensor *tensor);
+
 /* ---- recycling, for pools of buffers ----
  * When the last reference of a homed tensor goes, home(owner, tensor) takes it over instead of it being freed. It has no
  * contents then (strings are freed, a view has let its base go); revive makes it a tensor with one reference again. */

@@ -31,6 +31,7 @@ void lks__executable_release(lks_executable *exe)
     lks__aligned_free(exe->full);
     lks__aligned_free(exe->common);
     lks__aligned_free(exe->results);
+    lks__aligned_free(exe->packed);
     lks__arena_free(&exe->arena);
     lks__free(exe);
 }
@@ -57,6 +58,7 @@ static lks_status compile(lks_executable *exe, const lks_compile_spec *spec)
     LKS_TRY(lks__cpu_plan_recompute(exe));
     LKS_TRY(lks__cpu_plan_fuse(exe));
     LKS_TRY(lks__cpu_plan_memory(exe, spec));
+    LKS_TRY(lks__cpu_plan_fixed(exe));
     return lks__cpu_plan_lanes(exe);
 }
 
@@ -141,6 +143,7 @@ static void update(lks_executable *exe)
         const cpu_copy *c = &exe->copies[i];
         memcpy(c->to, c->from >= 0 ? lks__cpu_shared_address(exe, c->from, 0) : exe->shared + c->offset, c->bytes);
     }
+    for (size_t i = 0; i < exe->n_assignments; i++) lks__variable_changed(exe->assignments[i].variable);
 }
 
 lks_status lks__cpu_end_step(lks_executable *exe, bool dry)
@@ -181,6 +184,7 @@ lks_status lks__executable_run(lks_executable *exe, const lks_run_args *args)
                          (long long)args->n, (long long)exe->max_batch);
     lks__fenv_enter(&host);
     exe->args = args;
+    lks__cpu_refresh_fixed(exe);
     if (exe->batch_size_node >= 0 && exe->values[exe->batch_size_node].where == AT_SHARED)
         *(float *)lks__cpu_shared_address(exe, exe->batch_size_node, 0) = (float)args->n;
     for (int p = 0; p < exe->n_phases; p++) {
@@ -188,6 +192,7 @@ lks_status lks__executable_run(lks_executable *exe, const lks_run_args *args)
         lks__cpu_run_phase(exe, p);
     }
     lks__cpu_run_stage(exe, exe->n_phases);
+    exe->fixed_known = true;
     copy_fed_fetches(exe);
     status = lks__cpu_end_step(exe, args->dry);
     lks__fenv_leave(&host);
@@ -211,6 +216,7 @@ void lks__executable_report(const lks_executable *exe, lks_plan_report *out)
     out->isa = exe->kernels->isa;
     out->flop_per_example = exe->flop_per_example;
     out->full_bytes = exe->full_bytes + exe->common_bytes;
+    out->packed_bytes = exe->packed_bytes;
     out->shared_bytes = exe->shared_bytes + exe->result_floats * (size_t)exe->replicas * sizeof(float);
     for (int p = 0; p < exe->n_phases; p++) {
         size_t bytes = exe->phases[p].slot_bytes;

@@ -93,6 +93,7 @@ static void run_instr(lks_executable *exe, cpu_lane *lane, const cpu_instr *inst
     const lks_after after = { .mean = instr->mean > 0 ? lane->in[instr->mean] : NULL,
                               .factor = instr->factor > 0 ? lane->in[instr->factor] : NULL,
                               .bias = instr->bias > 0 ? lane->in[instr->bias] : NULL,
+                              .add = instr->add > 0 ? lane->in[instr->add] : NULL,
                               .relu = instr->relu,
                               .cap = instr->cap,
                               .mask = instr->mask > 0 ? lane->in[instr->mask] : NULL };
@@ -115,6 +116,7 @@ static void run_instr(lks_executable *exe, cpu_lane *lane, const cpu_instr *inst
         join,
     };
     if (split) lks__cpu_run_parts(exe, lane, instr, &call, n);
+    else if (instr->packed != NULL) instr->parts->run(&call, &(lks_part){ instr->packed, 0, 1 });
     else instr->run(&call);
 }
 
@@ -285,6 +287,7 @@ void lks__cpu_run_stage(lks_executable *exe, int stage)
     for (size_t i = 0; i < list->n; i++) {
         const cpu_instr *instr = &list->instrs[i];
         double start = seconds != NULL ? lks__now() : 0;
+        if (instr->fixed && exe->fixed_known && !exe->tracing) continue;
         if (instr->replica_mean) {
             run_replica_mean(exe, instr);
         } else if (instr->program != NULL && instr->elements >= SPLIT_ELEMENTS && exe->n_lanes > 1 && !instr->local) {

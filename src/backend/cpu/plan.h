@@ -62,13 +62,17 @@ typedef struct cpu_instr {
     int64_t *in, *out; /* node ids */
     const lks_type **in_type;
     const lks_type *out_type;
-    ew_program *program;          /* not NULL: a fused elementwise group */
-    const lks_wide *wide;         /* not NULL: over the whole batch */
-    int takes_after;              /* lks_kernel.after */
-    bool sums;                    /* some output is an accumulator of a lane's tree nodes */
-    bool takes_sums;              /* lks_kernel.sums */
-    bool after;                   /* the kernel does these elementwise ops too (plan_after.c): */
-    int mean, factor, bias, mask; /* inputs, or 0 */
+    ew_program *program;    /* not NULL: a fused elementwise group */
+    const lks_wide *wide;   /* not NULL: over the whole batch */
+    int takes_after;        /* lks_kernel.after */
+    const lks_parts *parts; /* the kernel's, where it suits; or NULL */
+    const void *packed;     /* the weights in their order, of this step; or NULL (fixed.c) */
+    bool packs;             /* `parts` needs them */
+    bool fixed;             /* follows from variables that the function does not write: made once (fixed.c) */
+    bool sums;              /* some output is an accumulator of a lane's tree nodes */
+    bool takes_sums;        /* lks_kernel.sums */
+    bool after;             /* the kernel does these elementwise ops too (plan_after.c): */
+    int mean, factor, bias, add, mask; /* inputs, or 0 */
     bool relu;
     float cap; /* of relu; 0: none */
     size_t scratch;
@@ -135,6 +139,21 @@ typedef struct cpu_save { /* a variable's old value that a copy needs */
     size_t bytes;
 } cpu_save;
 
+/* Weights that the kernel of an instruction keeps in an order of its own. */
+typedef struct cpu_pack {
+    cpu_instr *instr;
+    size_t variable; /* number of exe->watched */
+    void *memory;
+} cpu_pack;
+
+/* A variable that the function does not write and from which something follows that is made once. */
+typedef struct cpu_watched {
+    lks_variable *variable;
+    unsigned version; /* when it was last used */
+    bool known;       /* there was such a time, and nobody outside held the tensor then */
+    bool changed;     /* in the running step: since then, or it may have been */
+} cpu_watched;
+
 struct lks_executable {
     lks_trace *trace;
     lks_graph *graph;
@@ -169,7 +188,12 @@ struct lks_executable {
     int64_t wide_floats; /* accumulators of wide phases */
     void *common;        /* memory that all parts of a wide kernel see */
     size_t common_bytes;
-    int wide_shards;     /* of wide kernels: shards, or 1 where their number need not be the same everywhere */
+    int wide_shards; /* of wide kernels: shards, or 1 where their number need not be the same everywhere */
+    cpu_watched *watched;
+    cpu_pack *packs;
+    size_t n_watched, n_packs, packed_bytes;
+    bool fixed_known; /* the results of fixed instructions are those of the running step */
+    char *packed;
     int64_t *shard_ends; /* wide kernels: example at which each shard of the running step ends */
     int max_in, max_out;
     cpu_lane *lanes;
@@ -247,6 +271,10 @@ lks_status lks__cpu_plan_wide(lks_executable *exe);
 bool lks__cpu_can_split(const lks_executable *exe, const cpu_instr *instr, int64_t n);
 void lks__cpu_run_parts(lks_executable *exe, cpu_lane *lane, const cpu_instr *instr, const lks_op_call *call,
                         int64_t n);
+/* fixed.c: what follows from variables that the function does not write: packed weights and shared values; making again what
+ * has changed, at the begin of a step. */
+lks_status lks__cpu_plan_fixed(lks_executable *exe);
+void lks__cpu_refresh_fixed(lks_executable *exe);
 /* wide.c: the kernel of a node that should run over the whole batch, or NULL; such phases; running one. */
 const lks_wide *lks__cpu_wide_kernel(const lks_executable *exe, const lks_graph_node *n);
 bool lks__cpu_phase_is_wide(const lks_executable *exe, int phase);

@@ -1,5 +1,5 @@
 /* plan_after.c - elementwise groups that the kernel in front of them does while its results are in registers: normalisation by
- * moving statistics, a bias and relu behind a layer's sums, relu's gradient behind a gradient for an input.
+ * moving statistics, a bias, a shortcut and relu behind a layer's sums, relu's gradient behind a gradient for an input.
  *
  * The group goes, the kernel writes its result. The bits are those of the ops one after the other (lks_after, ops/op.h), and the
  * counted work stays where it was.
@@ -41,8 +41,8 @@ static const ew_load *load_of(const ew_program *p, int reg)
 
 /* What a group does to one of its inputs, if a kernel can do it. */
 typedef struct action {
-    int input;                    /* the kernel's result */
-    int mean, factor, bias, mask; /* inputs, or -1 */
+    int input;                         /* the kernel's result */
+    int mean, factor, bias, add, mask; /* inputs, or -1 */
     bool relu;
     float cap; /* 0: none */
 } action;
@@ -88,7 +88,17 @@ static const ew_step *next_step(const ew_program *p, int at, int code, int reg)
     return at < p->n_steps && p->steps[at].code == code && p->steps[at].a == reg ? &p->steps[at] : NULL;
 }
 
-/* (x - mean) factor, + bias, relu or capped relu: any of these in this order. */
+/* The input of the full space that a step adds to `reg`, or -1. */
+static int added(const ew_program *p, const ew_step *s, int reg)
+{
+    const ew_load *load;
+
+    if (s->code != LKS_EW_ADD || (s->a == reg) == (s->b == reg)) return -1;
+    load = load_of(p, s->a == reg ? s->b : s->a);
+    return is_direct(load) ? load->input : -1;
+}
+
+/* (x - mean) factor, + bias, + an array, relu or capped relu: any of these in this order. */
 static bool find_action(const lks_executable *exe, const cpu_instr *group, action *a)
 {
     const ew_program *p = group->program;
@@ -96,8 +106,8 @@ static bool find_action(const lks_executable *exe, const cpu_instr *group, actio
     const ew_load *x = load_of(p, reg);
     const ew_step *s;
 
-    *a = (action){ -1, -1, -1, -1, -1, false, 0 };
-    if (p->n_steps > 3 || p->n_outputs != 1 || p->n_sums > 0 ||
+    *a = (action){ -1, -1, -1, -1, -1, -1, false, 0 };
+    if (p->n_steps > 4 || p->n_outputs != 1 || p->n_sums > 0 ||
         p->registers[p->steps[p->n_steps - 1].dst].place != EW_OUTPUT)
         return false;
     if (p->n_steps == 1 && p->steps[0].code == LKS_EW_RELU_GRAD) return find_mask(p, a);
@@ -109,11 +119,11 @@ static bool find_action(const lks_executable *exe, const cpu_instr *group, actio
         if (a->mean < 0 || a->factor < 0) return false;
         reg = s->dst, at++;
     }
-    if ((s = next_step(p, at, LKS_EW_ADD, reg)) != NULL) {
+    if ((s = next_step(p, at, LKS_EW_ADD, reg)) != NULL && repeated(p, s->b) >= 0) {
         a->bias = repeated(p, s->b);
-        if (a->bias < 0) return false;
         reg = s->dst, at++;
     }
+    if (at > 0 && at < p->n_steps && (a->add = added(p, &p->steps[at], reg)) >= 0) reg = p->steps[at++].dst;
     if (next_step(p, at, LKS_EW_RELU, reg) != NULL) a->relu = true, at++;
     else if ((s = next_step(p, at, LKS_EW_CAPPED_RELU, reg)) != NULL) {
         a->cap = repeated(p, s->b) >= 0 ? positive_number(exe, group->in[repeated(p, s->b)]) : 0;
@@ -135,12 +145,13 @@ static bool is_bias(const lks_executable *exe, int64_t node, const lks_type *out
 
 static lks_status join(lks_executable *exe, cpu_instr *kernel, const cpu_instr *group, const action *a)
 {
-    size_t room = strlen(kernel->name) + 24;
-    int64_t *in = lks__arena_calloc(&exe->arena, ((size_t)kernel->n_in + 4) * sizeof *in);
+    size_t room = strlen(kernel->name) + 32;
+    int64_t *in = lks__arena_calloc(&exe->arena, ((size_t)kernel->n_in + 5) * sizeof *in);
     char *name = lks__arena_calloc(&exe->arena, room);
 
     if (in == NULL || name == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a plan");
-    snprintf(name, room, "%s%s%s%s%s", kernel->name, a->mean >= 0 ? "+norm" : "", a->bias >= 0 ? "+bias" : "",
+    snprintf(name, room, "%s%s%s%s%s%s", kernel->name, a->mean >= 0 ? "+norm" : "", a->bias >= 0 ? "+bias" : "",
+             a->add >= 0 ? "+add" : "",
              a->cap > 0 ? "+relu6"
              : a->relu  ? "+relu"
                         : "",
@@ -149,6 +160,7 @@ static lks_status join(lks_executable *exe, cpu_instr *kernel, const cpu_instr *
     if (a->mean >= 0) in[kernel->mean = kernel->n_in++] = group->in[a->mean];
     if (a->mean >= 0) in[kernel->factor = kernel->n_in++] = group->in[a->factor];
     if (a->bias >= 0) in[kernel->bias = kernel->n_in++] = group->in[a->bias];
+    if (a->add >= 0) in[kernel->add = kernel->n_in++] = group->in[a->add];
     if (a->mask >= 0) in[kernel->mask = kernel->n_in++] = group->in[a->mask];
     kernel->in = in;
     kernel->out = group->out;
@@ -171,6 +183,15 @@ static bool takes_all(const cpu_instr *kernel)
     return kernel->in_type[1]->shape.dim[3] / c->groups >= 4 || kernel->in_type[1]->shape.dim[2] < 8;
 }
 
+/* Does the array exist before the kernel at k runs, in the shape that it writes? */
+static bool can_add(const finder *f, const cpu_list *list, int64_t node, int64_t k)
+{
+    const lks_type *t = &lks__graph_at(f->exe->graph, node)->type, *out = list->instrs[k].out_type;
+
+    return t->batched && t->dtype == LKS_FLOAT32 && lks__type_size(t) == lks__type_size(out) &&
+           writer(f, list, node) < k;
+}
+
 /* Is there a kernel in front of group g that can do it? Gives the kernel, or -1. */
 static int64_t find_kernel(const finder *f, const cpu_list *list, size_t g, action *a)
 {
@@ -182,7 +203,8 @@ static int64_t find_kernel(const finder *f, const cpu_list *list, size_t g, acti
     if (k < 0 || (size_t)k > g) return -1;
     kernel = &list->instrs[k];
     if (!kernel->takes_after || f->readers[kernel->out[0]] != 1) return -1;
-    if ((a->mean >= 0 || a->cap > 0) && !takes_all(kernel)) return -1;
+    if ((a->mean >= 0 || a->cap > 0 || a->add >= 0) && !takes_all(kernel)) return -1;
+    if (a->add >= 0 && !can_add(f, list, group->in[a->add], k)) return -1;
     for (int i = 0; i < 3; i++) {
         int input = i == 0 ? a->mean : i == 1 ? a->factor : a->bias;
         if (input >= 0 && !(is_bias(f->exe, group->in[input], kernel->out_type) &&

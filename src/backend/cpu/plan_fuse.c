@@ -182,6 +182,7 @@ static lks_status single_instr(lks_executable *exe, int64_t id, cpu_instr *instr
         instr->name = k->name;
         instr->takes_after = k->after;
         instr->takes_sums = k->sums;
+        if (k->parts != NULL && k->parts->applicable(n->attrs, n->in_type)) instr->parts = k->parts;
         instr->scratch = k->scratch != NULL ? k->scratch(n->attrs, n->in_type, &n->type) : 0;
         break;
     }

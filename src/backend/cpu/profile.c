@@ -53,7 +53,7 @@ static double seconds_of(const profile *p, bool batched, size_t at)
 {
     double sum = 0;
 
-    if (!batched) return p->seconds[at];
+    if (!batched || p->exe->alone) return p->seconds[at]; /* one example: the first lane has it, the others help */
     for (int l = 0; l < p->exe->n_lanes; l++) sum += p->seconds[(size_t)l * p->stride + at];
     return sum / p->exe->n_lanes;
 }

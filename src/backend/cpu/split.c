@@ -11,7 +11,7 @@
 #include "program.h"
 
 /* Operations below which waking and joining the others costs more than it brings. */
-enum { LEAST_FLOP = 200000, LEAST_ELEMENTS = 100000 };
+enum { LEAST_FLOP = 200000, LEAST_ELEMENTS = 100000, LEAST_PART = 100000 };
 
 typedef struct part_work {
     lks_executable *exe;
@@ -28,11 +28,27 @@ static bool is_image_rows(const cpu_instr *instr)
     return instr->op == &lks__op_conv2d && instr->flop >= LEAST_FLOP && a->out[0] >= 2 && instr->mask == 0;
 }
 
+/* The kernel itself knows how to share its work out. */
+static bool can_part(const cpu_instr *instr)
+{
+    return instr->parts != NULL && instr->flop >= LEAST_PART && (instr->packed != NULL || !instr->packs);
+}
+
+static void run_part(void *user, int task)
+{
+    const part_work *w = user;
+    const lks_part part = { w->instr->packed, task, w->exe->n_lanes };
+    lks_op_call call = *w->call;
+
+    call.scratch = w->exe->lanes[task].scratch;
+    w->instr->parts->run(&call, &part);
+}
+
 bool lks__cpu_can_split(const lks_executable *exe, const cpu_instr *instr, int64_t n)
 {
     if (!exe->alone || exe->n_lanes < 2 || exe->tracing || n != 1) return false;
     if (instr->program != NULL) return lks__type_size(instr->out_type) >= LEAST_ELEMENTS && instr->program->n_sums == 0;
-    return is_image_rows(instr);
+    return can_part(instr) || is_image_rows(instr);
 }
 
 /* Rows [begin, end) of the output are a convolution with so many fewer rows of padding in front. */
@@ -43,6 +59,7 @@ static void run_rows(void *user, int task)
     const int64_t begin = whole->out[0] * task / w->exe->n_lanes, end = whole->out[0] * (task + 1) / w->exe->n_lanes;
     lks_conv_attrs a = *whole;
     lks_op_call call = *w->call;
+    lks_after after;
 
     if (begin == end) return;
     a.out[0] = end - begin;
@@ -50,6 +67,11 @@ static void run_rows(void *user, int task)
     call.attrs = &a;
     call.out = (float *)call.out + begin * whole->out[1] * w->instr->out_type->shape.dim[2];
     call.scratch = w->exe->lanes[task].scratch;
+    if (call.after != NULL && call.after->add != NULL) {
+        after = *call.after;
+        after.add += (float *)call.out - (float *)w->call->out;
+        call.after = &after;
+    }
     w->instr->run(&call);
 }
 
@@ -68,5 +90,9 @@ void lks__cpu_run_parts(lks_executable *exe, cpu_lane *lane, const cpu_instr *in
 {
     part_work w = { exe, instr, call, lane, n * lks__type_size(instr->out_type) };
 
-    lks__pool_run(exe->threads, exe->n_lanes, instr->program != NULL ? run_elements : run_rows, &w);
+    lks__pool_run(exe->threads, exe->n_lanes,
+                  instr->program != NULL ? run_elements
+                  : can_part(instr)      ? run_part
+                                         : run_rows,
+                  &w);
 }

@@ -16,8 +16,8 @@
 typedef struct conv_after {
     const float *mean, *factor, *bias; /* whole vectors from the first channel, or NULL */
     float cap;                         /* 0: none */
-    bool relu, masked;
-    uintptr_t mask; /* bytes from an output to its number */
+    bool relu, adds, masked;
+    uintptr_t add, mask; /* bytes from an output to its number */
 } conv_after;
 
 typedef struct conv_tile {
@@ -174,6 +174,17 @@ LKS_INLINE const float *conv_mask(const conv_after *a, const float *y)
     return (const float *)((uintptr_t)y + a->mask);
 }
 
+LKS_INLINE void conv_do_add(const conv_tile *t, const float *y, vf *sum, const int length, const int C,
+                            const bool whole)
+{
+    LKS_UNROLL
+    for (int i = 0; i < length * C; i++) {
+        const float *p = (const float *)((uintptr_t)(y + i / C * t->y_position + i % C * VF) + t->after.add);
+
+        sum[i] = vf_add(sum[i], whole || i % C + 1 < C ? vf_load(p) : vf_load_m(p, vf_first(t->last)));
+    }
+}
+
 /* The ops behind the convolution, for `length` positions from y of C vectors. whole: of the last vector, too. */
 LKS_INLINE void conv_do_after(const conv_tile *t, const float *y, vf *sum, const int length, const int C,
                               const bool whole)
@@ -189,6 +200,7 @@ LKS_INLINE void conv_do_after(const conv_tile *t, const float *y, vf *sum, const
         LKS_UNROLL
         for (int i = 0; i < length * C; i++) sum[i] = vf_add(sum[i], vf_load(a->bias + i % C * VF));
     }
+    if (a->adds) conv_do_add(t, y, sum, length, C, whole);
     if (a->relu) {
         LKS_UNROLL
         for (int i = 0; i < length * C; i++) sum[i] = vf_relu(sum[i]);

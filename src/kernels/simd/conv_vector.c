@@ -9,7 +9,7 @@
 #include "conv_walk.h"
 #include "entries.h"
 
-enum { DOT_POSITIONS = 64, LANES = 16 };
+enum { DOT_POSITIONS = 64, LANES = 16, LEAST_ROWS = 8 };
 
 /* `count` positions of a line, in blocks of about the same length where it is not a 3x3 kernel. */
 static void vector_line(conv_kind kind, const conv_tile *tile, int64_t count)
@@ -48,7 +48,7 @@ static void depthwise_lines(const conv_job *j, conv_kind kind, conv_tile *tile, 
     conv_tile t = *tile;
 
     for (int64_t i = 0; i < lines; i++)
-        for (int64_t c = 0; c < j->groups; c += VF) {
+        for (int64_t c = j->first; c < j->end; c += VF) {
             t.last = j->groups - c < VF ? j->groups - c : VF;
             t.x = tile->x + i * t.x_line + c;
             t.y = tile->y + i * t.y_line + c;
@@ -137,10 +137,12 @@ static void dot_groups(conv_job *j, const float *w, int backward)
         }
 }
 
-static void depthwise_groups(conv_job *j, const float *w)
+static void depthwise_groups(conv_job *j, const float *w, int64_t first, int64_t end)
 {
     const int64_t whole = j->groups / VF * VF;
 
+    j->first = first;
+    j->end = end;
     j->lines = depthwise_lines;
     j->w_col = j->groups;
     j->w_row = j->cols.kernel * j->w_col;
@@ -150,10 +152,39 @@ static void depthwise_groups(conv_job *j, const float *w)
     conv_walk(j, j->x, j->y);
 }
 
+/* Rows of an image; of a small one channels, since rows are few and each reads its neighbours. The rows from `begin` are a convolution
+ * with so many fewer rows of padding in front. */
+void SIMD(conv_depthwise_part)(const lks_op_call *call, const lks_part *part)
+{
+    const lks_conv_attrs *whole = call->attrs;
+    const bool rows = part->parts > 1 && whole->out[0] >= LEAST_ROWS * part->parts;
+    const int64_t vectors = (whole->groups + VF - 1) / VF, units = rows ? whole->out[0] : vectors;
+    const int64_t begin = units * part->part / part->parts, end = units * (part->part + 1) / part->parts;
+    lks_conv_attrs a = *whole;
+    lks_op_call mine = *call;
+    lks_after after;
+    conv_job j;
+
+    if (begin == end) return;
+    if (rows) {
+        a.out[0] = end - begin;
+        a.before[0] -= begin * whole->stride[0];
+        mine.attrs = &a;
+        mine.out = (float *)call->out + begin * whole->out[1] * whole->groups;
+        if (call->after != NULL && call->after->add != NULL) {
+            after = *call->after;
+            after.add += (float *)mine.out - (float *)call->out;
+            mine.after = &after;
+        }
+    }
+    j = conv_job_of(&mine, 0);
+    depthwise_groups(&j, call->in[1], rows ? 0 : begin * VF, rows || end == vectors ? whole->groups : end * VF);
+}
+
 bool SIMD(conv_vector)(conv_job *j, const float *w, int backward)
 {
     if (j->channels < 4 && j->depth >= 8) dot_groups(j, w, backward);
-    else if (j->groups >= 4 && j->depth == 1 && j->channels == 1) depthwise_groups(j, w);
+    else if (j->groups >= 4 && j->depth == 1 && j->channels == 1) depthwise_groups(j, w, 0, j->groups);
     else return false;
     return true;
 }

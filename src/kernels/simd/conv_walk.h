@@ -26,6 +26,7 @@ struct conv_job {
     conv_after after;            /* for the channels at work */
     float rest[3][2 * 16];       /* mean, factor and bias of those, where they are no whole vectors */
     int C;                       /* vectors of channels */
+    int64_t first, end;          /* depthwise: these channels only; `first` begins a vector */
     conv_lines_fn lines;
 };
 
@@ -110,6 +111,8 @@ LKS_INLINE void conv_job_after(conv_job *j, int64_t c, int64_t made, int C)
     if (a == NULL) return;
     j->after.relu = a->relu;
     j->after.cap = a->cap;
+    j->after.adds = a->add != NULL;
+    if (a->add != NULL) j->after.add = (uintptr_t)a->add - (uintptr_t)j->y;
     j->after.masked = a->mask != NULL;
     if (a->mask != NULL) j->after.mask = (uintptr_t)a->mask - (uintptr_t)j->y;
     j->after.mean = conv_whole(conv_from(a->mean, c), made, C, j->rest[0]);

@@ -9,6 +9,8 @@ struct conv_job;
 
 void SIMD(conv2d)(const lks_op_call *call);
 void SIMD(conv2d_input)(const lks_op_call *call);
+extern const lks_parts SIMD(conv2d_parts);
+void SIMD(conv_depthwise_part)(const lks_op_call *call, const lks_part *part);
 size_t SIMD(conv2d_scratch)(const void *attrs, const lks_type *const *in, const lks_type *out);
 void SIMD(conv2d_filter)(const lks_op_call *call);
 size_t SIMD(conv2d_filter_scratch)(const void *attrs, const lks_type *const *in, const lks_type *out);

@@ -1,0 +1,151 @@
+/* fixed.c - what follows from variables that no assignment of the function writes (predictions, frozen layers) is made once for many
+ * steps: weights in the order in which a kernel reads them, and shared values such as a normalisation's factors.
+ *
+ * It is made again when the version of such a variable has moved; while somebody outside holds the tensor, who may write it
+ * at any time, shared values are made in each step and kernels read the weights as they lie. Either way gives the same bits.
+ */
+#include "base/alloc.h"
+#include "plan.h"
+
+static bool is_assigned(const lks_executable *exe, const lks_variable *v)
+{
+    for (size_t i = 0; i < exe->n_assignments; i++)
+        if (exe->assignments[i].variable == v) return true;
+    return false;
+}
+
+static size_t aligned(size_t n)
+{
+    return (n + 63) & ~(size_t)63;
+}
+
+/* ---- planning ---- */
+
+/* Nodes that follow from unwritten variables and constants alone. */
+static void find_fixed(const lks_executable *exe, bool *fixed)
+{
+    for (size_t id = 0; id < exe->n_nodes; id++) {
+        const lks_graph_node *n = lks__graph_at(exe->graph, (int64_t)id);
+
+        if (n->type.batched || n->type.local || (n->op->flags & LKS_OP_RANDOM) || lks__cpu_accumulates(n)) continue;
+        if (n->op->flags & LKS_OP_SOURCE) {
+            fixed[id] = n->constant != NULL || (n->variable != NULL && !is_assigned(exe, n->variable));
+            continue;
+        }
+        fixed[id] = n->n_in > 0 && n->op != &lks__op_replica_mean;
+        for (int k = 0; k < n->n_in; k++) fixed[id] = fixed[id] && fixed[n->in[k]];
+    }
+}
+
+/* The variable's number among the watched ones; it becomes one. */
+static size_t watch(lks_executable *exe, lks_variable *v)
+{
+    size_t i = 0;
+
+    while (i < exe->n_watched && exe->watched[i].variable != v) i++;
+    if (i == exe->n_watched) exe->watched[exe->n_watched++].variable = v;
+    return i;
+}
+
+static void plan_stage(lks_executable *exe, cpu_list *stage, const bool *fixed)
+{
+    for (size_t i = 0; i < stage->n; i++) {
+        cpu_instr *instr = &stage->instrs[i];
+
+        instr->fixed = !instr->local && !instr->replica_mean && instr->n_out > 0;
+        for (int k = 0; k < instr->n_in; k++) instr->fixed = instr->fixed && fixed[instr->in[k]];
+        for (int k = 0; k < instr->n_out; k++) {
+            const int64_t root = exe->values[instr->out[k]].root;
+            instr->fixed = instr->fixed && fixed[instr->out[k]] && exe->values[root].where == AT_SHARED;
+        }
+    }
+}
+
+/* Takes the instruction's kernel for parts away where it cannot be used. Returns the bytes its weights need. */
+static size_t plan_instr(lks_executable *exe, cpu_instr *instr, const bool *fixed)
+{
+    const int64_t weights = instr->n_args > 1 ? instr->in[1] : 0;
+    size_t bytes;
+
+    if (instr->parts == NULL) return 0;
+    bytes = instr->parts->packed_bytes(instr->attrs, instr->in_type);
+    instr->packs = bytes > 0;
+    if (instr->mask == 0 && bytes == 0) return 0;
+    if (instr->mask == 0 && fixed[weights] && lks__graph_at(exe->graph, weights)->variable != NULL)
+        return aligned(bytes);
+    instr->parts = NULL;
+    return 0;
+}
+
+static void add_packs(lks_executable *exe, cpu_list *list, size_t *at)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        cpu_instr *instr = &list->instrs[i];
+        lks_variable *v;
+
+        if (instr->parts == NULL || !instr->packs) continue;
+        v = lks__graph_at(exe->graph, instr->in[1])->variable;
+        exe->packs[exe->n_packs++] = (cpu_pack){ instr, watch(exe, v), exe->packed + *at };
+        *at += aligned(instr->parts->packed_bytes(instr->attrs, instr->in_type));
+    }
+}
+
+static lks_status plan(lks_executable *exe, bool *fixed)
+{
+    size_t n = 0, at = 0;
+
+    find_fixed(exe, fixed);
+    for (int p = 0; p < exe->n_phases; p++)
+        for (size_t i = 0; i < exe->phases[p].list.n; i++) {
+            const size_t bytes = plan_instr(exe, &exe->phases[p].list.instrs[i], fixed);
+            exe->packed_bytes += bytes;
+            n += bytes > 0;
+        }
+    exe->packs = lks__arena_calloc(&exe->arena, (n + 1) * sizeof *exe->packs);
+    exe->watched = lks__arena_calloc(&exe->arena, (exe->n_nodes + 1) * sizeof *exe->watched);
+    exe->packed = lks__aligned_calloc(exe->packed_bytes);
+    if (exe->packs == NULL || exe->watched == NULL || exe->packed == NULL)
+        return lks__fail(LKS_E_NOMEM, "no memory for %zu bytes of reordered weights", exe->packed_bytes);
+    for (int p = 0; p < exe->n_phases; p++) add_packs(exe, &exe->phases[p].list, &at);
+    for (int s = 0; s <= exe->n_phases; s++) plan_stage(exe, &exe->stages[s], fixed);
+    for (size_t id = 0; id < exe->n_nodes; id++) {
+        lks_variable *v = lks__graph_at(exe->graph, (int64_t)id)->variable;
+        if (fixed[id] && v != NULL) watch(exe, v);
+    }
+    return LKS_OK;
+}
+
+lks_status lks__cpu_plan_fixed(lks_executable *exe)
+{
+    bool *fixed = lks__calloc(exe->n_nodes + 1, sizeof *fixed);
+    lks_status status;
+
+    if (fixed == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a plan");
+    status = plan(exe, fixed);
+    lks__free(fixed);
+    return status;
+}
+
+/* ---- running ---- */
+
+void lks__cpu_refresh_fixed(lks_executable *exe)
+{
+    for (size_t i = 0; i < exe->n_watched; i++) {
+        cpu_watched *w = &exe->watched[i];
+        const unsigned version = atomic_load_explicit(&w->variable->version, memory_order_relaxed);
+        const bool shared = lks__variable_is_shared(w->variable);
+
+        w->changed = shared || !w->known || version != w->version;
+        w->version = version;
+        w->known = !shared;
+        if (w->changed) exe->fixed_known = false;
+    }
+    for (size_t i = 0; i < exe->n_packs; i++) {
+        const cpu_pack *p = &exe->packs[i];
+        const cpu_watched *w = &exe->watched[p->variable];
+
+        p->instr->packed = w->known ? p->memory : NULL;
+        if (w->known && w->changed)
+            p->instr->parts->pack(p->instr->attrs, p->instr->in_type, lks_tensor_cdata(w->variable->value), p->memory);
+    }
+}
