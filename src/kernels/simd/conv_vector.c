@@ -147,6 +147,8 @@ static void depthwise_groups(conv_job *j, const float *w, int64_t first, int64_t
     j->w_col = j->groups;
     j->w_row = j->cols.kernel * j->w_col;
     conv_job_after(j, whole, j->groups - whole, 1); /* what comes behind a partial vector is kept in the job */
+    j->first = SIMD(conv_depthwise)(j, w);
+    if (j->first == j->end) return;
     j->safe = NULL;
     j->w = w;
     conv_walk(j, j->x, j->y);

@@ -29,6 +29,7 @@ double SIMD(fma_burst)(int64_t n);
 void SIMD(add)(float *acc, const float *x, int64_t n); /* acc[i] += x[i] */
 
 /* The convolutions whose vectors run over the summed channels, or over depthwise channels; false if `job` is none of them. */
+int64_t SIMD(conv_depthwise)(const struct conv_job *j, const float *w);
 bool SIMD(conv_vector)(struct conv_job *job, const float *w, int backward);
 
 /* Parts of matmul. panel: two vectors for each number of the summed axis. */
