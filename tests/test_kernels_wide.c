@@ -54,7 +54,9 @@ static void compare_wide(const lks_kernel_set *set, const problem *p, int shards
     got = guarded_new(bytes_of(&out, p->n), at_end);
     common = guarded_new(wide->common(in, &out, p->n), at_end);
     for (int s = 0; s < shards; s++) ends[s] = ((s + 1) * p->n + shards - 1) / shards;
-    lks_op_call call = { p->attrs, p->n_in, in, &out, data, want.data, p->n, 0, p->n, 0, 0, NULL, NULL, false, 0, NULL };
+    lks_op_call call = {
+        p->attrs, p->n_in, in, &out, data, want.data, p->n, 0, p->n, 0, 0, NULL, NULL, false, 0, NULL
+    };
     if (out.batched) p->op->run(&call);
     else join_shards(p, &call, shards, ends, want.data);
     call.out = got.data;
