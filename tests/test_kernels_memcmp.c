@@ -60,7 +60,7 @@ static void compare_parts(const lks_kernel *k, const problem *p, lks_op_call *ca
         run_way(&w, call);
         if (memcmp(plain, call->out, bytes) != 0) print_problem(p, "parts", call->out_type);
         assert_memory_equal(plain, call->out, bytes);
-        compare_after(&w, p, call, plain, at_end);
+        if (w.parts == 1 + (p->n == 1)) compare_after(&w, p, call, plain, at_end);
     }
     guarded_free(&packed);
 }
