@@ -58,24 +58,32 @@ static lks_dataset *far_away(void)
     return lks_from_generator(lks_spec_tensor(LKS_INT64, (lks_shape){ .rank = 0 }), &g);
 }
 
-static const lks_stage_report *stage_of(const lks_diagnosis *d, lks_bottleneck want)
+/* Diagnosed by times: other work on the machine may mislead it once, not five times. The stage named, or NULL for the consumer. */
+static const lks_stage_report *expect_bound(lks_dataset *ds, const lks_diagnose_options *o, lks_bottleneck want,
+                                            lks_diagnosis **out)
 {
-    int64_t stage;
-    lks_bottleneck found = lks_diagnosis_bottleneck(d, &stage);
+    lks_bottleneck found = want;
+    int64_t stage = -1;
 
-    if (found != want) fail_msg("bound by %d instead of %d:\n%s", (int)found, (int)want, lks_diagnosis_text(d));
-    return stage < 0 ? NULL : lks_diagnosis_stage(d, (size_t)stage);
+    for (int tries = 0; tries < 5; tries++) {
+        assert_status(lks_dataset_diagnose_with(ds, out, o), LKS_OK);
+        found = lks_diagnosis_bottleneck(*out, &stage);
+        if (found == want) return stage < 0 ? NULL : lks_diagnosis_stage(*out, (size_t)stage);
+        if (tries < 4) lks_diagnosis_release(*out);
+    }
+    fail_msg("bound by %d instead of %d:\n%s", (int)found, (int)want, lks_diagnosis_text(*out));
+    return NULL;
 }
 
 static void a_slow_function_is_named(void **state)
 {
     lks_dataset *ds = lks_prefetch(lks_batch(lks_map(lks_range(0, 100000, 1), &slow), 2), 2);
+    const lks_diagnose_options o = { .struct_size = sizeof o, .elements = 40 };
     lks_diagnosis *d = NULL;
     const lks_stage_report *r;
 
     (void)state;
-    assert_status(lks_dataset_diagnose(ds, &d, .elements = 40), LKS_OK);
-    r = stage_of(d, LKS_BOUND_BY_STAGE);
+    r = expect_bound(ds, &o, LKS_BOUND_BY_STAGE, &d);
     assert_string_equal(r->stage, "map");
     assert_string_equal(r->what, "slow");
     assert_true(r->elements >= 80);
@@ -107,11 +115,11 @@ static void a_parallel_function_fills_the_cores(void **state)
 static void a_waiting_source_is_named(void **state)
 {
     lks_dataset *ds = lks_prefetch(lks_batch(far_away(), 2), 2);
+    const lks_diagnose_options o = { .struct_size = sizeof o, .elements = 30 };
     lks_diagnosis *d = NULL;
 
     (void)state;
-    assert_status(lks_dataset_diagnose(ds, &d, .elements = 30), LKS_OK);
-    assert_string_equal(stage_of(d, LKS_BOUND_BY_SOURCE)->stage, "from_generator");
+    assert_string_equal(expect_bound(ds, &o, LKS_BOUND_BY_SOURCE, &d)->stage, "from_generator");
     lks_diagnosis_release(d);
     lks_dataset_release(ds);
 }
@@ -119,11 +127,11 @@ static void a_waiting_source_is_named(void **state)
 static void a_slow_consumer_is_named(void **state)
 {
     lks_dataset *ds = lks_prefetch(lks_batch(lks_range(0, 1000, 1), 2), 2);
+    const lks_diagnose_options o = { .struct_size = sizeof o, .elements = 15, .consumer_ms = 20 };
     lks_diagnosis *d = NULL;
 
     (void)state;
-    assert_status(lks_dataset_diagnose(ds, &d, .elements = 15, .consumer_ms = 20), LKS_OK);
-    assert_null(stage_of(d, LKS_BOUND_BY_CONSUMER));
+    assert_null(expect_bound(ds, &o, LKS_BOUND_BY_CONSUMER, &d));
     lks_diagnosis_release(d);
     assert_status(lks_dataset_diagnose(ds, &d, .elements = -1), LKS_E_ARG);
     lks_dataset_release(ds);

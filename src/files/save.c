@@ -1,9 +1,11 @@
 /* save.c - see save.h. The temporary file carries the process id and a counter, so writers never meet. */
 #include "save.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,4 +149,34 @@ lks_status lks__save_file(const char *path, const void *data, size_t n)
         return status;
     }
     return lks__save_commit(&s);
+}
+
+/* "NAME.tmp-PID-N" of a process that is gone? */
+static bool left_behind(const char *entry, const char *name)
+{
+    const size_t n = strlen(name);
+    long pid;
+    char *end;
+
+    if (strncmp(entry, name, n) != 0 || strncmp(entry + n, ".tmp-", 5) != 0) return false;
+    errno = 0;
+    pid = strtol(entry + n + 5, &end, 10);
+    return errno == 0 && pid > 0 && *end == '-' && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
+void lks__save_sweep(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash == NULL ? path : slash + 1;
+    char *folder = slash == NULL ? lks__strdup(".") : lks__strdup(path);
+    struct dirent *e;
+    DIR *d;
+
+    if (folder == NULL) return; /* they stay until the next time */
+    if (slash != NULL) folder[name - path] = '\0';
+    d = opendir(folder);
+    while (d != NULL && (e = readdir(d)) != NULL)
+        if (left_behind(e->d_name, name)) unlinkat(dirfd(d), e->d_name, 0);
+    if (d != NULL) closedir(d);
+    lks__free(folder);
 }
