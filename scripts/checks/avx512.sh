@@ -49,6 +49,7 @@ exec > /dev/ttyS0 2>&1
 grep -q avx512vl /proc/cpuinfo && echo "the emulated processor has AVX-512"
 /test
 echo "exit status $?"
+sleep 3 # the serial line is slow
 poweroff -f
 INIT
 chmod +x root/init

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,7 +160,7 @@ static bool left_behind(const char *entry, const char *name)
     if (strncmp(entry, name, n) != 0 || strncmp(entry + n, ".tmp-", 5) != 0) return false;
     errno = 0;
     pid = strtol(entry + n + 5, &end, 10);
-    return errno == 0 && pid > 0 && *end == '-' && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+    return errno == 0 && pid > 0 && *end == '-' && getpgid((pid_t)pid) < 0 && errno == ESRCH;
 }
 
 void lks__save_sweep(const char *path)

@@ -115,6 +115,7 @@ static lks_status profile_batch(lks_model *m, wish *w, lks_batch *batch, kept_pr
     status = w->kind == LKS_TRAIN ? lks__model_build_optimizer(m) : LKS_OK;
     if (status == LKS_OK) status = lks__function_get(m, w->kind, batch, &o, &f);
     if (status == LKS_OK) status = fill(m, w, f, batch, p);
+    w->outputs = NULL;
     lks__free(memory);
     return status;
 }
