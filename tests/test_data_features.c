@@ -22,7 +22,7 @@ static void set(lks_example *e, const list *l, bool step)
     for (size_t i = 0; i < l->n; i++) {
         integer[i] = (int64_t)l->number[i];
         real[i] = (float)l->number[i];
-        letter[i] = (char)l->number[i];
+        letter[i] = (char)(integer[i] & 127);
         text[i] = (lks_bytes){ &letter[i], 1 };
     }
     if (l->dtype == LKS_INT64) (step ? lks_example_add_int64 : lks_example_set_int64)(e, l->key, l->n, integer);
