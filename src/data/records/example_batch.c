@@ -111,11 +111,12 @@ lks_status lks__batch_end(lks_example_batch *b, lks_element *out)
 {
     for (size_t i = 0; i < b->f->n; i++) {
         const lks_column *c = &b->f->column[i];
-        lks_items records = { b->late + c->late, b->f->n_late, b->rows, "record" };
+        lks_items records = { NULL, b->f->n_late, b->rows, "record" };
         int64_t total = 0, longest = 0;
         lks_status status;
 
         if (!lks__column_late(c)) continue;
+        records.v = b->late + c->late;
         for (int64_t r = 0; r < b->rows; r++) {
             int64_t n = late_at(b, r, c)->n;
             total += n;
