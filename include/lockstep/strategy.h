@@ -14,7 +14,8 @@ typedef struct lks_strategy lks_strategy;
 /* `reproducible` orders the sums over a batch (gradients, losses, metrics, batch statistics):
  *   any_world   in virtual shards, joined by one tree: the same bits for any number of threads, replicas and processes and
  *               with any instruction set. Costs a few percent of the time of the fastest (docs/performance.md).
- *   same_world  each thread sums one run of the batch: the same bits, run after run, with as many threads and replicas.
+ *   same_world  each thread sums one run of the batch: the same bits, run after run, with as many threads and replicas and
+ *               the same instruction set.
  *   fastest     each thread sums whichever examples come next when it is free: the bits depend on the number of threads and
  *               on who was quicker, so two runs differ in the last digits, and a run resumed from a backup ends near an
  *               undisturbed one, not at its bits.
