@@ -128,6 +128,7 @@ static void what_is_not_understood_is_said(void **state)
           "column 0 of \"record_defaults\": there is no dtype" },
         { "[{'op':'range'}]", "\"range\" needs \"args\"" },
         { "[{'op':'zip','inputs':[]}]", "\"inputs\" of \"zip\"" },
+        { "[{'op':'zip','inputs':[[" RANGE(2) "],[" RANGE(3) "]],'dict':['b']}]", "1 names for 2 inputs" },
         { "[" RANGE(3) ",{'op':'auto_shard','policy':'ALL'}]", "must be AUTO, FILE" },
     };
 

@@ -264,6 +264,11 @@ static lks_dataset *zip(const lks_call *c, lks_dataset *input)
     UNUSED;
     if (!lks__call_inputs(c, in, &n)) return lks__language_failed(lks__error_code());
     if (names == NULL) return lks_zip_n(n, in);
+    if (json_array_size(names) != n) {
+        for (size_t i = 0; i < n; i++) lks_dataset_release(in[i]);
+        return lks__language_failed(
+            lks__fail(LKS_E_ARG, "\"dict\" of \"zip\" has %zu names for %zu inputs", json_array_size(names), n));
+    }
     for (size_t i = 0; i < n; i++) name[i] = json_string_value(json_array_get(names, i));
     return lks_zip_named(n, name, in);
 }

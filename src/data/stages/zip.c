@@ -68,6 +68,13 @@ static int64_t cardinality(const lks_dataset *ds)
     return n;
 }
 
+static bool all_named(size_t n, const char *const *names)
+{
+    for (size_t i = 0; i < n; i++)
+        if (names[i] == NULL) return false;
+    return true;
+}
+
 static lks_dataset *build(size_t n, const char *const *names, lks_dataset *const *datasets)
 {
     lks_dataset *ds = lks__dataset_begin(&lks__stage_zip, n, datasets);
@@ -76,6 +83,8 @@ static lks_dataset *build(size_t n, const char *const *names, lks_dataset *const
 
     if (!lks__dataset_ok(ds)) return ds;
     if (n == 0) return lks__dataset_fail(ds, lks__fail(LKS_E_ARG, "no dataset given"));
+    if (names != NULL && !all_named(n, names))
+        return lks__dataset_fail(ds, lks__fail(LKS_E_ARG, "each of the %zu datasets needs a name", n));
     child = lks__calloc(n, sizeof *child);
     if (child == NULL) return lks__dataset_fail(ds, lks__fail(LKS_E_NOMEM, "no memory for an element spec"));
     for (size_t i = 0; i < n; i++) child[i] = lks_spec_retain(ds->input[i]->spec);
@@ -93,8 +102,10 @@ lks_dataset *lks_zip_n(size_t n, lks_dataset *const *datasets)
 /* Dict components stand in the order of their names: so must the inputs. rank[i] = how many names sort before. */
 lks_dataset *lks_zip_named(size_t n, const char *const *names, lks_dataset *const *datasets)
 {
-    lks_dataset **sorted = lks__calloc(n, sizeof *sorted), *ds;
+    lks_dataset **sorted, *ds;
 
+    if (!all_named(n, names)) return build(n, names, datasets);
+    sorted = lks__calloc(n, sizeof *sorted);
     if (sorted == NULL) {
         for (size_t i = 0; i < n; i++) lks_dataset_release(datasets[i]);
         lks__fail(LKS_E_NOMEM, "no memory for the dataset stage 'zip'");
