@@ -107,6 +107,15 @@ lks_status lks__cursor_skip(lks_cursor *n, int64_t count, int64_t *done)
     return LKS_OK;
 }
 
+lks_status lks__cursor_skip_to(const lks_cursor *n, int64_t *next, int64_t count, int64_t *done)
+{
+    const int64_t left = n->dataset->cardinality - *next;
+
+    *done = count < left ? count : left;
+    *next += *done;
+    return LKS_OK;
+}
+
 lks_status lks__cursor_next_rows(lks_cursor *n, int64_t *rows, int64_t want, int64_t *got)
 {
     *got = 0;

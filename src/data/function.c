@@ -94,21 +94,30 @@ lks_spec *lks__data_fn_dataset(const lks_data_fn *f, const lks_spec *in)
     return inner;
 }
 
+/* A new element that knows its place; without memory the batch that it would hold is let go. */
+static lks_element *element_at(const lks_call_place *place, lks_buffers *buffers)
+{
+    lks_element *e = lks__buffers_element(buffers);
+
+    if (e == NULL) {
+        lks_element_release(place->batch);
+        return NULL;
+    }
+    e->batch = place->batch;
+    e->row = place->row;
+    e->read = place->read;
+    return e;
+}
+
 lks_status lks__data_fn_apply(const lks_data_fn *f, lks_call_place place, lks_element *in, lks_buffers *buffers,
                               lks_element **out)
 {
     lks_map_context c = context_of(f, place);
-    lks_element *e = lks__buffers_element(buffers);
+    lks_element *e = element_at(&place, buffers);
     unsigned before = lks__error_serial();
     lks_status status;
 
-    if (e == NULL) {
-        lks_element_release(place.batch);
-        return LKS_E_NOMEM;
-    }
-    e->batch = place.batch;
-    e->row = place.row;
-    e->read = place.read;
+    if (e == NULL) return LKS_E_NOMEM;
     status = f->fn.apply(&c, in, e, f->fn.user);
     e->read = NULL;
     if (status == LKS_OK) status = lks__element_complete(e);
@@ -128,18 +137,12 @@ lks_status lks__data_fn_apply(const lks_data_fn *f, lks_call_place place, lks_el
 lks_status lks__data_fn_apply_joined(const lks_joined_fn *fn, size_t n, lks_call_place place, lks_element *in,
                                      lks_buffers *buffers, lks_element **out)
 {
-    lks_element *e = lks__buffers_element(buffers);
+    lks_element *e = element_at(&place, buffers);
     lks_op_part part[LKS_MOST_JOINED];
     size_t failed;
     lks_status status;
 
-    if (e == NULL) {
-        lks_element_release(place.batch);
-        return LKS_E_NOMEM;
-    }
-    e->batch = place.batch;
-    e->row = place.row;
-    e->read = place.read;
+    if (e == NULL) return LKS_E_NOMEM;
     for (size_t i = 0; i < n; i++) {
         place.epoch = fn[i].epoch;
         part[i] = (lks_op_part){ &fn[i].f->fn, context_of(fn[i].f, place), fn[i].spec };

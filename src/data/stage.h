@@ -111,6 +111,8 @@ void lks__cursor_close_input(lks_cursor *n, size_t i);
 lks_status lks__cursor_next(lks_cursor *n, lks_element **out);
 /* Passes over up to `count` results of next (failures count); fewer only at the end. */
 lks_status lks__cursor_skip(lks_cursor *n, int64_t count, int64_t *done);
+/* The skip of a stage of known cardinality whose place is a number: *next moves on, at most to the end. */
+lks_status lks__cursor_skip_to(const lks_cursor *n, int64_t *next, int64_t count, int64_t *done);
 lks_status lks__cursor_next_rows(lks_cursor *n, int64_t *rows, int64_t want, int64_t *got);
 void lks__cursor_close(lks_cursor *n); /* NULL is fine */
 /* The buffers for elements of the dataset's spec, made at the first call. */

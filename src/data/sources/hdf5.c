@@ -108,11 +108,8 @@ static lks_status at(lks_cursor *n, int64_t index, lks_element **out)
 static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
 {
     hdf5_cursor *c = (hdf5_cursor *)n;
-    int64_t left = n->dataset->cardinality - c->next;
 
-    *done = count < left ? count : left;
-    c->next += *done;
-    return LKS_OK;
+    return lks__cursor_skip_to(n, &c->next, count, done);
 }
 
 static void close_cursor(lks_cursor *n)

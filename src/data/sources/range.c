@@ -41,11 +41,8 @@ static lks_status next(lks_cursor *n, lks_element **out)
 static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
 {
     range_cursor *r = (range_cursor *)n;
-    int64_t left = n->dataset->cardinality - r->next;
 
-    *done = count < left ? count : left;
-    r->next += *done;
-    return LKS_OK;
+    return lks__cursor_skip_to(n, &r->next, count, done);
 }
 
 static void describe(const lks_dataset *ds, lks_recipe *r)

@@ -71,11 +71,8 @@ static lks_status next_whole(lks_cursor *n, lks_element **out)
 static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
 {
     tensors_cursor *t = (tensors_cursor *)n;
-    int64_t left = n->dataset->cardinality - t->next;
 
-    *done = count < left ? count : left;
-    t->next += *done;
-    return LKS_OK;
+    return lks__cursor_skip_to(n, &t->next, count, done);
 }
 
 static void destroy(lks_dataset *ds)

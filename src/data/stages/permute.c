@@ -51,11 +51,8 @@ static lks_status next_rows(lks_cursor *n, int64_t *rows, int64_t want, int64_t 
 static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
 {
     permute_cursor *p = (permute_cursor *)n;
-    int64_t left = n->dataset->cardinality - p->next;
 
-    *done = count < left ? count : left;
-    p->next += *done;
-    return LKS_OK;
+    return lks__cursor_skip_to(n, &p->next, count, done);
 }
 
 static void describe(const lks_dataset *ds, lks_recipe *r)
