@@ -102,6 +102,53 @@ static void words_are_the_stages_of_tf_data(void **state)
     }
 }
 
+#define PARSE(feature) \
+    "[{'op':'tfrecord','files':'b.rec'},{'op':'map','f':{'fn':'parse_example','features':{'f':" feature "}}}]"
+
+static void features_are_named_as_in_tf_io(void **state)
+{
+    static const struct {
+        const char *text, *elements;
+    } cases[] = {
+        { PARSE("{'kind':'ragged','dtype':'int64','value_key':'v','partitions':[{'row_lengths':'n'}]}"),
+          "[[1,2],[3,4,5,6]]" },
+        { PARSE("{'kind':'ragged','dtype':'int64','value_key':'v','partitions':[{'row_splits':'s'}]}"),
+          "[[1],[2,3,4,5,6]]" },
+        { PARSE("{'kind':'ragged','dtype':'int64','value_key':'v','partitions':[{'row_starts':'n0'}]}"),
+          "[[1,2],[3,4,5,6]]" },
+        { PARSE("{'kind':'ragged','dtype':'int64','value_key':'v','partitions':[{'row_limits':'n6'}]}"),
+          "[[1,2],[3,4,5,6]]" },
+        { PARSE("{'kind':'ragged','dtype':'int64','value_key':'v','partitions':[{'value_rowids':'ids'}]}"),
+          "[[1],[],[2,3,4,5,6]]" },
+        { PARSE("{'kind':'ragged','dtype':'int64','value_key':'v','partitions':[{'uniform_row_length':3}]}"),
+          "[[1,2,3],[4,5,6]]" },
+        { PARSE("{'kind':'sparse','dtype':'int64','index_key':'n','value_key':'n0','size':[5]}"),
+          "[5] [[2],[4]] [0,2]" },
+        { PARSE("{'kind':'sparse','dtype':'int64','index_key':['n','n0'],'value_key':'n6','size':[5,3]}"),
+          "[5,3] [[2,0],[4,2]] [2,6]" },
+        { PARSE("{'kind':'var','dtype':'int64','value_key':'n'}"), "[2] [[0],[1]] [2,4]" },
+        { PARSE("{'dtype':'int64','shape':[2],'value_key':'n'}"), "[2,4]" },
+        { "[{'op':'tfrecord','files':'c.rec'},{'op':'map','f':{'fn':'parse_sequence_example','context':{'id':'int64'},"
+          "'sequence':{'steps':{'kind':'ragged','dtype':'int64'},'d':{'kind':'sequence','dtype':'int64','shape':[1],"
+          "'allow_missing':true}}}}]",
+          "9 [] [[1],[2,3]]" },
+        { "[{'op':'webdataset','files':'a.tar','fields':['txt','cls:int64'],'url':true}]", "a @ 1 x; b @ 2 y" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *found = texts_of(build(quoted(cases[i].text)));
+        char shard[128], want[256] = "", *at;
+        snprintf(shard, sizeof shard, "%s/a.tar", folder);
+        for (const char *p = cases[i].elements; *p != '\0'; p++) {
+            at = want + strlen(want);
+            if (*p == '@') snprintf(at, sizeof want - strlen(want), "%s", shard);
+            else at[0] = *p, at[1] = '\0';
+        }
+        if (strcmp(found, want) != 0) fail_msg("%s: expected '%s', found '%s'", cases[i].text, want, found);
+    }
+}
+
 static void what_is_not_understood_is_said(void **state)
 {
     static const struct {
@@ -130,6 +177,34 @@ static void what_is_not_understood_is_said(void **state)
         { "[{'op':'zip','inputs':[]}]", "\"inputs\" of \"zip\"" },
         { "[{'op':'zip','inputs':[[" RANGE(2) "],[" RANGE(3) "]],'dict':['b']}]", "1 names for 2 inputs" },
         { "[" RANGE(3) ",{'op':'auto_shard','policy':'ALL'}]", "must be AUTO, FILE" },
+        { "[{'op':'range','args':[1,2,3,4]}]", "1 to 3 whole numbers, found 4" },
+        { "[{'op':'csv','files':'a.csv','record_defaults':['int32'],'field_delim':'::'}]",
+          "must be one byte, found \"::\"" },
+        { "[{'op':'csv','files':'a.csv','record_defaults':[{'requierd':'int32'}]}]", "did you mean \"required\"?" },
+        { "[{'op':'from_tensors','value':{'array':[300],'dtype':'uint8'}}]", "the number 300 is no uint8" },
+        { "[{'op':'from_tensors','value':{'array':[0.5],'dtype':'int32'}}]", "the number 0.5 is no int32" },
+        { "[{'op':'from_tensors','value':{'array':[1],'dtpye':'int32'}}]", "did you mean \"dtype\"?" },
+        { "[{'op':'from_tensors','value':{'array':[],'shape':[2]}}]", "no size of \"shape\" is 0" },
+        { "[" RANGE(3) ",{'op':'map','f':'double','num_parallel_calls':0}]",
+          "at least 1 or LKS_AUTOTUNE (-1), found 0" },
+        { "[" RANGE(3) ",{'op':'batch','batch_size':2,'num_parallel_calls':-2}]", "(-1), found -2" },
+        { "[{'op':'text_lines','files':'a.csv','num_parallel_reads':0}]", "num_parallel_reads must be at least 1" },
+        { "[" RANGE(3) ",{'op':'enumerate'},{'op':'map','f':'double'}]", "the elements have 2 components" },
+        { "[" RANGE(3) ",{'op':'rebatch','batch_size':[1.5]}]", "a whole number or a list" },
+        { "[{'op':'from_tensors','value':[1,2]},{'op':'padded_batch','batch_size':1,'padded_shapes':['x']}]",
+          "a whole number or null" },
+        { "[{'op':'from_tensors','value':[1,2]},{'op':'padded_batch','batch_size':1,'padding_values':0.5}]",
+          "0.5 is no int64" },
+        { PARSE("{'kind':'rugged','dtype':'int64'}"), "feature 'f': \"kind\" must be fixed, var, ragged" },
+        { PARSE("{'kind':'ragged','dtype':'int64','partitions':[{'row_length':'n'}]}"),
+          "did you mean \"row_lengths\"?" },
+        { PARSE("{'kind':'ragged','dtype':'int64','partitions':[{'uniform_row_length':'n'}]}"),
+          "must be a whole number" },
+        { PARSE("{'kind':'ragged','dtype':'int64','partitions':['n']}"), "an object like" },
+        { PARSE("{'dtype':'int64','shap':[2]}"), "did you mean \"shape\"?" },
+        { PARSE("7"), "a feature is a dtype or an object" },
+        { "[{'op':'tfrecord','files':'c.rec'},{'op':'map','f':'parse_sequence_example'}]",
+          "needs \"context\" or \"sequence\"" },
     };
 
     (void)state;
@@ -166,6 +241,43 @@ static void every_failed_allocation_is_reported(void **state)
             {});
 }
 
+static void write_one(const char *name, lks_example *e)
+{
+    lks_record_writer *w = NULL;
+
+    assert_status(lks_record_writer_open(&w, path(name)), LKS_OK);
+    assert_status(lks_record_writer_write_example(w, e), LKS_OK);
+    assert_status(lks_record_writer_close(w), LKS_OK);
+    lks_example_clear(e);
+}
+
+/* Values with what cuts them into rows, a SequenceExample, two samples of a shard. */
+static void write_composite(void)
+{
+    static const int64_t v[] = { 1, 2, 3, 4, 5, 6 }, lengths[] = { 2, 4 }, starts[] = { 0, 2 }, limits[] = { 2, 6 },
+                         splits[] = { 0, 1, 6 }, rows[] = { 0, 2, 2, 2, 2, 2 }, id = 9;
+    lks_example *e = lks_example_create();
+    static archive a;
+
+    assert_status(lks_example_set_int64(e, "v", 6, v), LKS_OK);
+    assert_status(lks_example_set_int64(e, "n", 2, lengths), LKS_OK);
+    assert_status(lks_example_set_int64(e, "n0", 2, starts), LKS_OK);
+    assert_status(lks_example_set_int64(e, "n6", 2, limits), LKS_OK);
+    assert_status(lks_example_set_int64(e, "s", 3, splits), LKS_OK);
+    assert_status(lks_example_set_int64(e, "ids", 6, rows), LKS_OK);
+    write_one("b.rec", e);
+    assert_status(lks_example_set_int64(e, "id", 1, &id), LKS_OK);
+    assert_status(lks_example_add_int64(e, "steps", 1, v), LKS_OK);
+    assert_status(lks_example_add_int64(e, "steps", 2, v + 1), LKS_OK);
+    write_one("c.rec", e);
+    lks_example_release(e);
+    add_text(&a, "a.txt", "x");
+    add_text(&a, "a.cls", "1");
+    add_text(&a, "b.cls", "2");
+    add_text(&a, "b.txt", "y");
+    write_archive(&a, "a.tar");
+}
+
 static int write_all(void **state)
 {
     static const char *const keys[] = { "x", "y" };
@@ -177,6 +289,7 @@ static int write_all(void **state)
     write_file("a.csv", "1,x,0.5\n2,y,\n3,z,1\n", 19);
     write_file("a.bin", "abcde", 5);
     write_samples("a.rec", NULL, 1);
+    write_composite();
     assert_status(lks_write_npy(path("a.npy"), t[0]), LKS_OK);
     assert_status(lks_write_npz(path("a.npz"), 2, keys, t), LKS_OK);
     lks_tensor_release(t[0]);
@@ -188,6 +301,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_the_stages_of_tf_data),
+        cmocka_unit_test(features_are_named_as_in_tf_io),
         cmocka_unit_test(what_is_not_understood_is_said),
         cmocka_unit_test(every_failed_allocation_is_reported),
     };

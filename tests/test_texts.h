@@ -16,7 +16,9 @@ static inline void put_number(lks_text *t, const lks_tensor *v, int64_t i)
     case LKS_UINT8:
     case LKS_BOOL: lks__text_printf(t, "%d", ((const uint8_t *)data)[i]); break;
     case LKS_FLOAT32: lks__text_printf(t, "%g", (double)((const float *)data)[i]); break;
-    default: lks__text_puts(t, ((const lks_bytes *)data)[i].data); break;
+    case LKS_FLOAT64: lks__text_printf(t, "%g", ((const double *)data)[i]); break;
+    case LKS_STRING: lks__text_append(t, ((const lks_bytes *)data)[i].data, ((const lks_bytes *)data)[i].size); break;
+    default: lks__text_printf(t, "<%s>", lks_dtype_name(lks_tensor_dtype(v))); break;
     }
 }
 

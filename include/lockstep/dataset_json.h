@@ -15,8 +15,12 @@
  * - A function ("f": ...) is a word, {"fn": word, ...} with arguments, or a list of these, which run one after another: those of
  *   image_functions.h without lks_fn_ ({"fn": "resize", "height": 160, "width": 160, "component": 0}), cast_rescale,
  *   cast_rescale_onehot, read_text_lines, read_tfrecord, {"fn": "parse_example", "features": {"label": "int64", "x": {"kind":
- *   "ragged", "dtype": "float32"}}}, and for trying things out on int64 numbers and windows add, double, square, mod, less,
+ *   "ragged", "dtype": "float32"}}} and parse_sequence_example ("context", "sequence"), and for trying things out on int64 numbers and windows add, double, square, mod, less,
  *   is_even, fail_on, running_sum, length, range_of, repeated, batch_window, batch_all (those with a number: "arg").
+ * - A feature is its dtype (one value) or {"dtype", "kind": "fixed", "var", "ragged", "sequence" or "sparse", "shape", "default",
+ *   "value_key"}; ragged ones have "partitions", a list of {"row_lengths": key}, {"row_splits": key}, {"row_starts": key},
+ *   {"row_limits": key}, {"value_rowids": key} and {"uniform_row_length": 2}; sparse ones "index_key" (one or a list), "size",
+ *   "already_sorted"; lists of a SequenceExample "allow_missing".
  */
 #ifndef LOCKSTEP_DATASET_JSON_H
 #define LOCKSTEP_DATASET_JSON_H

@@ -59,7 +59,8 @@ typedef struct lks_webdataset_options {
     size_t n_fields; /* at least 1 */
     const lks_webdataset_field *fields;
     lks_files_options
-        files; /* compression_type "GZIP" for .tar.gz; num_parallel_reads: samples of so many shards in turn */
+        files;        /* compression_type "GZIP" for .tar.gz; num_parallel_reads: samples of so many shards in turn */
+    lks_tristate url; /* default false; true: "__url__" too, the name of the sample's shard as it was given */
 } lks_webdataset_options;
 /* Consecutive members with the same name up to the first dot of their base name are a sample: a dict of the fields and
  * "__key__". Names of shards may have ranges: "train-{000..146}.tar". Members that no field asks for are passed over. */

@@ -107,6 +107,16 @@ lks_status lks__cursor_skip(lks_cursor *n, int64_t count, int64_t *done)
     return LKS_OK;
 }
 
+lks_status lks__cursor_pass(lks_cursor *n)
+{
+    lks_element *e;
+
+    if (n->stage->pass != NULL) return lks__cancelled(n->place.scope) ? cancelled() : n->stage->pass(n);
+    LKS_TRY(lks__cursor_next(n, &e));
+    lks_element_release(e);
+    return LKS_OK;
+}
+
 lks_status lks__cursor_skip_to(const lks_cursor *n, int64_t *next, int64_t count, int64_t *done)
 {
     const int64_t left = n->dataset->cardinality - *next;

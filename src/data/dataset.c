@@ -142,6 +142,13 @@ void lks__options(void *out, size_t size, const void *options)
     memcpy(out, options, given < size ? given : size);
 }
 
+lks_status lks__option_parallel(const char *name, int64_t value)
+{
+    if (value >= LKS_AUTOTUNE) return LKS_OK;
+    return lks__fail(LKS_E_ARG, "%s must be at least 1 or LKS_AUTOTUNE (-1), found %lld", name,
+                     (long long)lks__option_int(value, 0));
+}
+
 int64_t lks__option_int(int64_t value, int64_t default_value)
 {
     if (value == LKS_ZERO_INT) return 0;

@@ -204,9 +204,11 @@ lks_dataset *lks__parallel_reads(lks_dataset *ds, int64_t reads)
                             .release = release_source };
     lks_tensor *names;
     lks_dataset *files;
-    lks_status status = LKS_OK;
+    lks_status status;
 
     if (reads == 0 || !lks__dataset_ok(ds)) return ds;
+    status = lks__option_parallel("num_parallel_reads", reads);
+    if (status != LKS_OK) return lks__dataset_fail(ds, status);
     names = lks_tensor_create(LKS_STRING, (lks_shape){ .rank = 1, .dim = { (int64_t)list->n } });
     if (names == NULL) status = LKS_E_NOMEM;
     for (size_t i = 0; status == LKS_OK && i < list->n; i++)

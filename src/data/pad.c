@@ -29,6 +29,11 @@ static lks_status choose_shape(lks_padding *p, size_t i, const lks_spec *in, con
     if (wanted == NULL && shape.rank < 0)
         return lks__fail(LKS_E_SHAPE, "%s has an unknown number of axes: say the padded shape",
                          lks__leaf_text(in, i, name));
+    for (int64_t k = 0; wanted != NULL && k < wanted->rank; k++)
+        if (wanted->dim[k] < -1)
+            return lks__fail(LKS_E_ARG,
+                             "axis %lld of the padded shape of %s is %lld, must be a size or -1 (the largest)",
+                             (long long)k, lks__leaf_text(in, i, name), (long long)wanted->dim[k]);
     p->shape[i] = wanted == NULL ? shape : *wanted;
     if (wanted == NULL || shape.rank < 0) return LKS_OK;
     fits = wanted->rank == shape.rank;

@@ -26,8 +26,9 @@ typedef struct lks_stage {
     lks_status (*open)(lks_cursor *n);                    /* NULL: opens the inputs, as lks__cursor_open_inputs */
     lks_status (*next)(lks_cursor *n, lks_element **out); /* LKS_END may come again and again */
     lks_status (*skip)(lks_cursor *n, int64_t count, int64_t *done); /* NULL: next and drop; like next `count` times */
-    void (*close)(lks_cursor *n);                           /* NULL: nothing of its own; also after a failed open */
-    void (*destroy)(lks_dataset *ds);                       /* NULL: no fields to free; also after a failed builder */
+    lks_status (*pass)(lks_cursor *n); /* NULL: next and drop. Over one element, whose failure it returns; LKS_END */
+    void (*close)(lks_cursor *n);      /* NULL: nothing of its own; also after a failed open */
+    void (*destroy)(lks_dataset *ds);  /* NULL: no fields to free; also after a failed builder */
     void (*describe)(const lks_dataset *ds, lks_recipe *r); /* parameters that decide what the elements are */
     void (*counters)(lks_dataset *ds, lks_counters *c);     /* state that all passes over the dataset object share */
     const char *(*unsavable)(const lks_dataset *ds);        /* NULL, or the reason why a pass can't be saved */
@@ -68,6 +69,8 @@ lks_dataset *lks__dataset_spec_is(lks_dataset *ds, lks_spec *spec);
 void lks__options(void *out, size_t size, const void *options);
 /* LKS_ZERO_INT is 0, 0 is the default. */
 int64_t lks__option_int(int64_t value, int64_t default_value);
+/* LKS_E_ARG unless an option like num_parallel_calls is 0 (not given), LKS_AUTOTUNE or at least 1. */
+lks_status lks__option_parallel(const char *name, int64_t value);
 /* As tf.data's seed pairs (spec 2.18); a global seed of 0 is "unset". */
 void lks__seeds(int64_t seed, int64_t global_seed, int64_t default_seed, uint64_t pair[2]);
 
@@ -111,6 +114,8 @@ void lks__cursor_close_input(lks_cursor *n, size_t i);
 lks_status lks__cursor_next(lks_cursor *n, lks_element **out);
 /* Passes over up to `count` results of next (failures count); fewer only at the end. */
 lks_status lks__cursor_skip(lks_cursor *n, int64_t count, int64_t *done);
+/* Passes over one element like next, without making it where the stage can. */
+lks_status lks__cursor_pass(lks_cursor *n);
 /* The skip of a stage of known cardinality whose place is a number: *next moves on, at most to the end. */
 lks_status lks__cursor_skip_to(const lks_cursor *n, int64_t *next, int64_t count, int64_t *done);
 lks_status lks__cursor_next_rows(lks_cursor *n, int64_t *rows, int64_t want, int64_t *got);

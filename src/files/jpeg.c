@@ -7,11 +7,9 @@
 #include "image.h"
 
 #ifdef LKS_HAVE_LIBJPEG
-#include <setjmp.h>
-#include <stdio.h>
 #include <string.h>
 
-#include <jpeglib.h>
+#include "jpeg_errors.h"
 
 #include <jerror.h>
 
@@ -21,34 +19,14 @@ enum { MAX_SCANS = 500 }; /* a few hundred bytes can ask for a thousand passes o
 
 typedef struct decoding {
     struct jpeg_decompress_struct cinfo;
-    struct jpeg_error_mgr errors;
+    lks_jpeg_errors errors;
     struct jpeg_source_mgr source;
     struct jpeg_progress_mgr progress;
-    jmp_buf back;
     const lks_decode_options *o;
     bool ended, too_many_scans;
     double lines_at_end; /* fraction decoded when the bytes ran out */
     unsigned char *row;  /* of another pixel format than the output's */
-    char message[JMSG_LENGTH_MAX];
 } decoding;
-
-static void on_error(j_common_ptr cinfo)
-{
-    decoding *d = cinfo->client_data;
-
-    cinfo->err->format_message(cinfo, d->message);
-    longjmp(d->back, 1);
-}
-
-static void on_message(j_common_ptr cinfo, int level)
-{
-    (void)cinfo, (void)level;
-}
-
-static void on_output(j_common_ptr cinfo)
-{
-    (void)cinfo;
-}
 
 static void on_progress(j_common_ptr cinfo)
 {
@@ -56,7 +34,7 @@ static void on_progress(j_common_ptr cinfo)
 
     if (d->cinfo.input_scan_number <= MAX_SCANS) return;
     d->too_many_scans = true;
-    longjmp(d->back, 1);
+    longjmp(d->errors.back, 1);
 }
 
 static void source_nothing(j_decompress_ptr cinfo)
@@ -93,10 +71,7 @@ static void source_skip(j_decompress_ptr cinfo, long n)
 
 static void set_up(decoding *d, const unsigned char *data, size_t n)
 {
-    d->cinfo.err = jpeg_std_error(&d->errors);
-    d->errors.error_exit = on_error;
-    d->errors.emit_message = on_message;
-    d->errors.output_message = on_output;
+    d->cinfo.err = lks__jpeg_errors_init(&d->errors);
     d->cinfo.client_data = d;
     d->source.init_source = d->source.term_source = source_nothing;
     d->source.fill_input_buffer = source_ended;
@@ -120,11 +95,12 @@ static lks_status failure(const decoding *d)
 {
     if (d->too_many_scans)
         return lks__fail(LKS_E_LIMIT, "the picture has more than %d scans; that is no honest file", MAX_SCANS);
-    if (d->errors.msg_code == JERR_OUT_OF_MEMORY) return lks__fail(LKS_E_NOMEM, "no memory to decode a picture");
-    if (d->errors.msg_code == JERR_INPUT_EOF)
+    if (d->errors.manager.msg_code == JERR_OUT_OF_MEMORY)
+        return lks__fail(LKS_E_NOMEM, "no memory to decode a picture");
+    if (d->errors.manager.msg_code == JERR_INPUT_EOF)
         return lks__fail(LKS_E_FORMAT, "the file is cut short: its data end before the picture does "
                                        "(try_recover_truncated decodes what is there)");
-    return lks__fail(LKS_E_FORMAT, "%s", d->message);
+    return lks__fail(LKS_E_FORMAT, "%s", d->errors.message);
 }
 
 /* Every block of the largest component takes at least one bit of a Huffman-coded file. */
@@ -217,14 +193,14 @@ static lks_status decode(decoding *d, size_t n, lks_image_sink *sink)
 /* The functions that libjpeg jumps back to have no variables of their own. */
 static lks_status guarded_decode(decoding *d, size_t n, lks_image_sink *sink)
 {
-    if (setjmp(d->back) != 0) return failure(d);
+    if (setjmp(d->errors.back) != 0) return failure(d);
     begin(d);
     return decode(d, n, sink);
 }
 
 static lks_status guarded_header(decoding *d)
 {
-    if (setjmp(d->back) != 0) return failure(d);
+    if (setjmp(d->errors.back) != 0) return failure(d);
     begin(d);
     return LKS_OK;
 }

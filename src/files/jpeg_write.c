@@ -3,12 +3,10 @@
 #include "lockstep/image.h"
 
 #ifdef LKS_HAVE_LIBJPEG
-#include <setjmp.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
-#include <jpeglib.h>
+#include "jpeg_errors.h"
 
 #include <jerror.h>
 
@@ -19,27 +17,12 @@
 /* The bytes grow in memory of ours. */
 typedef struct encoding {
     struct jpeg_compress_struct cinfo;
-    struct jpeg_error_mgr errors;
+    lks_jpeg_errors errors;
     struct jpeg_destination_mgr destination;
-    jmp_buf back;
     unsigned char *bytes;
     size_t room, n;
     bool no_memory;
-    char message[JMSG_LENGTH_MAX];
 } encoding;
-
-static void on_error(j_common_ptr cinfo)
-{
-    encoding *e = cinfo->client_data;
-
-    cinfo->err->format_message(cinfo, e->message);
-    longjmp(e->back, 1);
-}
-
-static void on_output(j_common_ptr cinfo)
-{
-    (void)cinfo;
-}
 
 static boolean grow(j_compress_ptr cinfo)
 {
@@ -49,7 +32,7 @@ static boolean grow(j_compress_ptr cinfo)
 
     if (bytes == NULL) {
         e->no_memory = true;
-        longjmp(e->back, 1);
+        longjmp(e->errors.back, 1);
     }
     e->destination.next_output_byte = bytes + e->room;
     e->destination.free_in_buffer = room - e->room;
@@ -98,22 +81,20 @@ static lks_status guarded(encoding *e, const lks_tensor *picture, int quality)
 {
     bool memory;
 
-    if (setjmp(e->back) == 0) {
+    if (setjmp(e->errors.back) == 0) {
         compress(e, picture, quality);
         return LKS_OK;
     }
-    memory = e->no_memory || e->errors.msg_code == JERR_OUT_OF_MEMORY;
+    memory = e->no_memory || e->errors.manager.msg_code == JERR_OUT_OF_MEMORY;
     return lks__fail(memory ? LKS_E_NOMEM : LKS_E_INTERNAL, "the picture cannot be encoded: %s",
-                     memory ? "no memory" : e->message);
+                     memory ? "no memory" : e->errors.message);
 }
 
 static lks_status encode(encoding *e, const lks_tensor *picture, int quality)
 {
     lks_status status;
 
-    e->cinfo.err = jpeg_std_error(&e->errors);
-    e->errors.error_exit = on_error;
-    e->errors.output_message = on_output;
+    e->cinfo.err = lks__jpeg_errors_init(&e->errors);
     e->cinfo.client_data = e;
     e->destination.init_destination = start;
     e->destination.empty_output_buffer = grow;

@@ -30,6 +30,12 @@ static bool list_of(const json_t *v, bool (*one)(const json_t *v))
     return json_is_array(v);
 }
 
+/* Longer ones would not fit where lks__call_ints and lks__call_numbers put them. */
+static bool short_list(const json_t *v, bool (*one)(const json_t *v))
+{
+    return list_of(v, one) && json_array_size(v) <= LKS_MOST_LIST;
+}
+
 static bool is_int(const json_t *v)
 {
     return json_is_integer(v);
@@ -53,8 +59,8 @@ static const char *wants(char kind, const json_t *v)
     case 'n': return json_is_number(v) ? NULL : "a number";
     case 'b': return json_is_boolean(v) ? NULL : "true or false";
     case 's': return json_is_string(v) ? NULL : "a text";
-    case 'l': return json_is_integer(v) || list_of(v, is_int) ? NULL : "a whole number or a list of them";
-    case 'm': return list_of(v, is_number) ? NULL : "a list of numbers";
+    case 'l': return json_is_integer(v) || short_list(v, is_int) ? NULL : "a whole number or a list of at most 256";
+    case 'm': return short_list(v, is_number) ? NULL : "a list of at most 256 numbers";
     case 'N': return json_is_string(v) || list_of(v, is_text) ? NULL : "a name or a list of names";
     case 'p': return json_is_array(v) ? NULL : "a list of pipelines";
     default: return NULL;

@@ -5,9 +5,8 @@
 #include "language.h"
 #include "lockstep/dataset_distribute.h"
 #include "lockstep/image_functions.h"
-#include "lockstep/records.h"
 
-enum { MOST_CHAINED = 32, MOST_FEATURES = 512 };
+enum { MOST_CHAINED = 32 };
 
 /* ---- files ---- */
 
@@ -39,55 +38,6 @@ static const lks_map_fn read_lines = { .struct_size = sizeof read_lines,
                                          .apply = lines_apply,
                                          .flags = LKS_FN_PURE | LKS_FN_OPENS_FILES,
                                          .user = &tfrecord_mark };
-
-/* ---- parse_example ---- */
-
-/* {"kind": "fixed", "dtype": "int64", "shape": []}, or the dtype alone for a scalar. */
-static lks_status read_feature(const char *key, const json_t *json, lks_feature *f)
-{
-    static const char *const kinds[] = { "fixed", "var", "ragged", "sequence" };
-    const char *kind = json_string_value(json_object_get(json, "kind"));
-    const json_t *shape = json_object_get(json, "shape");
-    int k = 0;
-
-    *f = (lks_feature){ .key = key };
-    f->dtype = lks__call_dtype(json_is_string(json) ? json : json_object_get(json, "dtype"));
-    if (f->dtype == 0) return LKS_E_ARG;
-    while (kind != NULL && k < 4 && strcmp(kinds[k], kind) != 0) k++;
-    if (k == 4) return lks__fail(LKS_E_ARG, "\"kind\" must be fixed, var, ragged or sequence, found \"%.40s\"", kind);
-    f->kind = (lks_feature_kind)k;
-    f->value_key = json_string_value(json_object_get(json, "value_key"));
-    f->shape.rank = (int64_t)json_array_size(shape);
-    if (f->shape.rank > LKS_MAX_RANK) return lks__fail(LKS_E_ARG, "\"shape\" has more than %d sizes", LKS_MAX_RANK);
-    for (int64_t i = 0; i < f->shape.rank; i++) f->shape.dim[i] = json_integer_value(json_array_get(shape, (size_t)i));
-    if (json_object_get(json, "default") == NULL) return LKS_OK;
-    f->default_value = lks__read_value(json_object_get(json, "default"), f->dtype);
-    return f->default_value == NULL ? lks__error_code() : LKS_OK;
-}
-
-static const lks_map_fn *parse_example(const lks_call *c)
-{
-    const json_t *all = lks__call_value(c, "features"), *one;
-    lks_feature f[MOST_FEATURES];
-    lks_features *features = NULL;
-    lks_status status = LKS_OK;
-    const char *key;
-    size_t n = 0;
-
-    if (json_object_size(all) == 0 || json_object_size(all) > MOST_FEATURES) {
-        lks__fail(LKS_E_ARG, "\"parse_example\" needs \"features\": {\"label\": \"int64\", ...}");
-        return NULL;
-    }
-    json_object_foreach((json_t *)all, key, one)
-    {
-        if (status == LKS_OK) status = read_feature(key, one, &f[n++]);
-        if (status != LKS_OK) break;
-    }
-    if (status == LKS_OK) features = lks_features_create(n, sizeof *f, f);
-    else lks__context(status, "feature '%s'", key);
-    for (size_t i = 0; i < n; i++) lks_tensor_release(f[i].default_value);
-    return features == NULL ? NULL : lks_parse_example(features);
-}
 
 /* ---- pictures ---- */
 
@@ -256,7 +206,8 @@ const lks_word lks__function_words[] = {
     { "less", "arg:i", NULL, lks__number_function, 0 },
     { "mod", "arg:i", NULL, lks__number_function, 0 },
     { "one_hot", "component:i depth:i", NULL, arithmetic, 0 },
-    { "parse_example", "features:v", NULL, parse_example, 0 },
+    { "parse_example", "features:v", NULL, lks__parse_function, 0 },
+    { "parse_sequence_example", "context:v sequence:v", NULL, lks__parse_function, 0 },
     { "preprocess", "component:i mode:s", NULL, moded, 0 },
     { "random_brightness", "component:i max_delta:n", NULL, colour, RANDOM_BRIGHTNESS },
     { "random_contrast", "component:i lower:n upper:n", NULL, colour, RANDOM_CONTRAST },

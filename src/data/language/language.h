@@ -10,7 +10,7 @@
 #include "files/json.h"
 #include "lockstep/dataset_json.h"
 
-enum { LKS_MOST_INPUTS = 64, LKS_MOST_NAMES = 4096 };
+enum { LKS_MOST_INPUTS = 64, LKS_MOST_NAMES = 4096, LKS_MOST_LIST = 256 };
 
 typedef struct lks_language {
     lks_dataset_json_options o;
@@ -47,7 +47,8 @@ int64_t lks__call_option(const lks_call *c, const char *key);
 double lks__call_number(const lks_call *c, const char *key, double missing);
 lks_tristate lks__call_truth(const lks_call *c, const char *key);
 const char *lks__call_text(const lks_call *c, const char *key);
-size_t lks__call_ints(const lks_call *c, const char *key, int64_t *out, size_t room); /* at most room */
+/* Lists have at most LKS_MOST_LIST numbers; with less room the rest is left out. */
+size_t lks__call_ints(const lks_call *c, const char *key, int64_t *out, size_t room);
 size_t lks__call_numbers(const lks_call *c, const char *key, double *out, size_t room);
 /* 0 and an error for other words. */
 lks_dtype lks__call_dtype(const json_t *name);
@@ -75,5 +76,7 @@ lks_dataset *lks__language_failed(lks_status status); /* a failed dataset with t
 extern const lks_word lks__source_words[], lks__stage_words[], lks__function_words[];
 /* Functions on numbers and windows for trying things out, by their words. */
 const lks_map_fn *lks__number_function(const lks_call *c);
+/* parse_example and parse_sequence_example. */
+const lks_map_fn *lks__parse_function(const lks_call *c);
 
 #endif

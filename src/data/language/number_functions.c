@@ -29,7 +29,7 @@ static lks_status put(lks_element *out, size_t i, int64_t value)
     return LKS_OK;
 }
 
-/* Whether component i is an int64 scalar is known before the first call. */
+/* That component i is an int64 scalar is known before the first call. */
 static int64_t get(const lks_element *in, size_t i)
 {
     return *(const int64_t *)lks_tensor_cdata(lks_element_tensor(in, i));
@@ -46,6 +46,17 @@ static bool is_number(const lks_spec *in, size_t i)
     return false;
 }
 
+/* The element is n int64 scalars and nothing more. */
+static bool are_numbers(const lks_spec *in, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!is_number(in, i)) return false;
+    if (lks_spec_leaf_count(in) == n) return true;
+    lks__fail(LKS_E_SHAPE, "it takes %zu int64 scalar%s, the elements have %zu components", n, n == 1 ? "" : "s",
+              lks_spec_leaf_count(in));
+    return false;
+}
+
 static lks_spec *scalar(void)
 {
     return lks_spec_tensor(LKS_INT64, lks_shape_of(0, NULL));
@@ -56,13 +67,13 @@ static lks_spec *scalar(void)
 SPEC(number_spec)
 {
     (void)context, (void)user;
-    return is_number(in, 0) ? scalar() : NULL;
+    return are_numbers(in, 1) ? scalar() : NULL;
 }
 
 SPEC(truth_spec)
 {
     (void)context, (void)user;
-    return is_number(in, 0) ? lks_spec_tensor(LKS_BOOL, lks_shape_of(0, NULL)) : NULL;
+    return are_numbers(in, 1) ? lks_spec_tensor(LKS_BOOL, lks_shape_of(0, NULL)) : NULL;
 }
 
 APPLY(add)
@@ -118,7 +129,7 @@ APPLY(fail_on)
 SPEC(pair_spec)
 {
     (void)context, (void)user;
-    return is_number(in, 0) && is_number(in, 1) ? lks_spec_tuple_of(scalar(), scalar()) : NULL;
+    return are_numbers(in, 2) ? lks_spec_tuple_of(scalar(), scalar()) : NULL;
 }
 
 APPLY(running_sum)
@@ -153,7 +164,7 @@ APPLY(length)
 SPEC(range_spec)
 {
     (void)context, (void)user;
-    return is_number(in, 0) ? lks_spec_dataset(scalar()) : NULL;
+    return are_numbers(in, 1) ? lks_spec_dataset(scalar()) : NULL;
 }
 
 APPLY(range_of)

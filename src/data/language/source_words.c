@@ -20,14 +20,14 @@ enum {
     FILES_OF_CIFAR100,
     FILES_OF_IDX
 };
-enum { MOST_COLUMNS = 256 };
+enum { MOST_COLUMNS = LKS_MOST_LIST };
 
 static lks_files_options files_options(const lks_call *c)
 {
     return (lks_files_options){ .struct_size = sizeof(lks_files_options),
                                 .compression_type = lks__call_text(c, "compression_type"),
                                 .buffer_size = lks__call_option(c, "buffer_size"),
-                                .num_parallel_reads = lks__call_int(c, "num_parallel_reads", 0),
+                                .num_parallel_reads = lks__call_option(c, "num_parallel_reads"),
                                 .allow_http = lks__call_truth(c, "allow_http") };
 }
 
@@ -67,8 +67,10 @@ static lks_dataset *files(const lks_call *c, lks_dataset *input)
 /* {"required": "float32"}, "float32", or {"default": 3, "dtype": "int32"} */
 static lks_status read_column(const json_t *json, lks_dtype *dtype, lks_tensor **fallback)
 {
+    static const lks_word column = { .name = "column", .arguments = "required:s default:v dtype:s" };
     const json_t *value = json_object_get(json, "default"), *required = json_object_get(json, "required");
 
+    if (json_is_object(json)) LKS_TRY(lks__call_check(&(lks_call){ .json = json, .word = "column" }, &column, ""));
     *dtype = lks__call_dtype(json_is_string(json) ? json
                              : required != NULL   ? required
                                                   : json_object_get(json, "dtype"));
@@ -91,7 +93,9 @@ static lks_dataset *csv(const lks_call *c, lks_dataset *input)
     lks_status status = LKS_OK;
 
     UNUSED;
-    if (n > MOST_COLUMNS) status = lks__fail(LKS_E_ARG, "at most %d columns can be named", (int)MOST_COLUMNS);
+    if (delimiter != NULL && strlen(delimiter) != 1)
+        status = lks__fail(LKS_E_ARG, "\"field_delim\" must be one byte, found \"%.20s\"", delimiter);
+    else if (n > MOST_COLUMNS) status = lks__fail(LKS_E_ARG, "at most %d columns can be named", (int)MOST_COLUMNS);
     for (size_t i = 0; i < n && status == LKS_OK; i++) {
         status = read_column(json_array_get(columns, i), &dtype[i], &fallback[i]);
         if (status != LKS_OK) lks__context(status, "column %zu of \"record_defaults\"", i);
@@ -140,7 +144,7 @@ static lks_dataset *webdataset(const lks_call *c, lks_dataset *input)
     }
     if (ds == NULL)
         ds = lks_webdataset(l.n, (const char *const *)l.text, .n_fields = fields.n, .fields = field,
-                            .files = files_options(c));
+                            .url = lks__call_truth(c, "url"), .files = files_options(c));
     lks__names_release(&fields);
     lks__names_release(&l);
     return ds;
@@ -198,7 +202,7 @@ static lks_dataset *path(const lks_call *c, lks_dataset *input)
         ds = lks_tfds(l.text[0], lks__call_text(c, "split"), .decode_images = lks__call_truth(c, "decode_images"),
                       .as_supervised = lks__call_truth(c, "as_supervised"),
                       .num_parallel_calls = lks__call_option(c, "num_parallel_calls"),
-                      .num_parallel_reads = lks__call_int(c, "num_parallel_reads", 0),
+                      .num_parallel_reads = lks__call_option(c, "num_parallel_reads"),
                       .allow_http = lks__call_truth(c, "allow_http"));
     lks__names_release(&l);
     return ds;
@@ -208,13 +212,15 @@ static lks_dataset *path(const lks_call *c, lks_dataset *input)
 
 static lks_dataset *range(const lks_call *c, lks_dataset *input)
 {
-    int64_t v[3] = { 0, 0, 1 };
-    size_t n = lks__call_ints(c, "args", v, 3);
+    int64_t v[4] = { 0, 0, 1, 0 };
+    size_t n = lks__call_ints(c, "args", v, 4);
     lks_dtype dtype = lks__call_value(c, "dtype") == NULL ? (lks_dtype)0 : lks__call_dtype(lks__call_value(c, "dtype"));
     lks_dataset *ds;
 
     UNUSED;
-    if (n == 0) return lks__language_failed(lks__fail(LKS_E_ARG, "\"range\" needs \"args\": 1 to 3 whole numbers"));
+    if (n == 0 || n > 3)
+        return lks__language_failed(
+            lks__fail(LKS_E_ARG, "\"range\" needs \"args\": 1 to 3 whole numbers, found %zu", n));
     if (lks__call_value(c, "dtype") != NULL && dtype == 0) return lks__language_failed(LKS_E_ARG);
     ds = n == 1 ? lks_range(0, v[0], 1) : lks_range(v[0], v[1], v[2]);
     return dtype == 0 ? ds : lks_map(ds, lks_fn_cast(dtype));
@@ -248,7 +254,7 @@ static lks_dataset *map_indexed(const lks_call *c, lks_dataset *input)
     UNUSED;
     if (!lks__call_function(c, "f", &f)) return lks__language_failed(lks__error_code());
     return lks_map_indexed(lks__call_int(c, "n", 0), &f,
-                           .num_parallel_calls = lks__call_int(c, "num_parallel_calls", 0),
+                           .num_parallel_calls = lks__call_option(c, "num_parallel_calls"),
                            .seed = lks__call_option(c, "seed"));
 }
 
@@ -286,8 +292,8 @@ static lks_dataset *choose(const lks_call *c, lks_dataset *input)
 
 static lks_dataset *sample(const lks_call *c, lks_dataset *input)
 {
-    double weights[LKS_MOST_INPUTS];
-    size_t n_weights = lks__call_numbers(c, "weights", weights, LKS_MOST_INPUTS), n;
+    double weights[LKS_MOST_LIST];
+    size_t n_weights = lks__call_numbers(c, "weights", weights, LKS_MOST_LIST), n;
     lks_dataset *in[LKS_MOST_INPUTS];
 
     UNUSED;
@@ -331,7 +337,7 @@ const lks_word lks__source_words[] = {
     { "tfds", "path:s split:s decode_images:b as_supervised:b num_parallel_calls:i num_parallel_reads:i allow_http:b",
       path, NULL, PATH_TFDS },
     { "tfrecord", FILES, files, NULL, FILES_OF_RECORDS },
-    { "webdataset", FILES " fields:N", webdataset, NULL, 0 },
+    { "webdataset", FILES " fields:N url:b", webdataset, NULL, 0 },
     { "zip", "inputs:p dict:N", zip, NULL, 0 },
     { NULL, NULL, NULL, NULL, 0 },
 };

@@ -20,7 +20,7 @@ static lks_dataset *map(const lks_call *c, lks_dataset *ds)
     lks_map_fn f;
 
     if (!lks__call_function(c, "f", &f)) return give_up(ds);
-    return lks_map(ds, &f, .num_parallel_calls = lks__call_int(c, "num_parallel_calls", 0),
+    return lks_map(ds, &f, .num_parallel_calls = lks__call_option(c, "num_parallel_calls"),
                    .deterministic = lks__call_truth(c, "deterministic"), .depth = lks__call_int(c, "depth", 0),
                    .seed = lks__call_option(c, "seed"));
 }
@@ -42,7 +42,7 @@ static lks_dataset *interleave(const lks_call *c, lks_dataset *ds)
     if (!lks__call_function(c, "f", &f)) return give_up(ds);
     return lks_interleave(ds, &f, .cycle_length = lks__call_option(c, "cycle_length"),
                           .block_length = lks__call_option(c, "block_length"),
-                          .num_parallel_calls = lks__call_int(c, "num_parallel_calls", 0),
+                          .num_parallel_calls = lks__call_option(c, "num_parallel_calls"),
                           .deterministic = lks__call_truth(c, "deterministic"));
 }
 
@@ -91,9 +91,9 @@ static lks_dataset *group_by_window(const lks_call *c, lks_dataset *ds)
 
 static lks_dataset *bucket(const lks_call *c, lks_dataset *ds)
 {
-    int64_t bounds[MOST_PARTS], sizes[MOST_PARTS];
-    size_t n = lks__call_ints(c, "bucket_boundaries", bounds, MOST_PARTS);
-    size_t m = lks__call_ints(c, "bucket_batch_sizes", sizes, MOST_PARTS);
+    int64_t bounds[LKS_MOST_LIST], sizes[LKS_MOST_LIST];
+    size_t n = lks__call_ints(c, "bucket_boundaries", bounds, LKS_MOST_LIST);
+    size_t m = lks__call_ints(c, "bucket_batch_sizes", sizes, LKS_MOST_LIST);
     lks_map_fn f;
 
     if (!lks__call_function(c, "element_length_func", &f)) return give_up(ds);
@@ -106,9 +106,9 @@ static lks_dataset *bucket(const lks_call *c, lks_dataset *ds)
 
 static lks_dataset *rejection(const lks_call *c, lks_dataset *ds)
 {
-    double target[MOST_PARTS], initial[MOST_PARTS];
-    size_t n = lks__call_numbers(c, "target_dist", target, MOST_PARTS);
-    size_t m = lks__call_numbers(c, "initial_dist", initial, MOST_PARTS);
+    double target[LKS_MOST_LIST], initial[LKS_MOST_LIST];
+    size_t n = lks__call_numbers(c, "target_dist", target, LKS_MOST_LIST);
+    size_t m = lks__call_numbers(c, "initial_dist", initial, LKS_MOST_LIST);
     lks_map_fn f;
 
     if (m != 0 && m != n) {
@@ -126,7 +126,7 @@ static lks_dataset *batch(const lks_call *c, lks_dataset *ds)
 {
     const lks_batch_options o = { .struct_size = sizeof o,
                                   .drop_remainder = lks__call_truth(c, "drop_remainder"),
-                                  .num_parallel_calls = lks__call_int(c, "num_parallel_calls", 0) };
+                                  .num_parallel_calls = lks__call_option(c, "num_parallel_calls") };
     int64_t size = lks__call_int(c, "batch_size", 0);
 
     return strcmp(c->word, "batch") == 0 ? lks_batch_with(ds, size, &o) : lks_ragged_batch_with(ds, size, &o);
@@ -134,8 +134,8 @@ static lks_dataset *batch(const lks_call *c, lks_dataset *ds)
 
 static lks_dataset *rebatch(const lks_call *c, lks_dataset *ds)
 {
-    int64_t sizes[MOST_PARTS];
-    size_t n = lks__call_ints(c, "batch_size", sizes, MOST_PARTS);
+    int64_t sizes[LKS_MOST_LIST];
+    size_t n = lks__call_ints(c, "batch_size", sizes, LKS_MOST_LIST);
 
     return lks_rebatch(ds, n, sizes, .drop_remainder = lks__call_truth(c, "drop_remainder"));
 }
@@ -152,6 +152,10 @@ static bool read_shapes(const json_t *v, lks_shape *out, size_t leaves)
         }
         for (int64_t k = 0; k < out[i].rank; k++) {
             const json_t *d = json_array_get(one, (size_t)k);
+            if (!json_is_integer(d) && !json_is_null(d)) {
+                lks__fail(LKS_E_ARG, "a size of \"padded_shapes\" is a whole number or null (the largest)");
+                return false;
+            }
             out[i].dim[k] = json_is_integer(d) ? json_integer_value(d) : -1;
         }
     }

@@ -1,5 +1,7 @@
 /* value.c - arrays written out: {"array": [[1, 2], [3, 4]], "dtype": "int32"}, or a list, a number, a text. Numbers without a dtype
- * are int64, or float32 where one has a fraction. */
+ * are int64, or float32 where one has a fraction. "shape" tells the sizes of an array that has no elements. A number that its
+ * dtype can't hold is refused. */
+#include <math.h>
 #include <string.h>
 
 #include "data/stages.h"
@@ -7,6 +9,8 @@
 #include "tensor/tensor.h"
 
 enum { MOST_PARTS = 64, DEEPEST = 16 };
+
+static const lks_word of_a_value = { .name = "value", .arguments = "array:v dtype:s shape:v" };
 
 /* The sizes along first elements; all others must agree when they are put. */
 static void find_shape(const json_t *v, lks_shape *shape)
@@ -39,6 +43,38 @@ static int64_t count_scalars(const json_t *v)
     return n;
 }
 
+/* How far whole numbers of a dtype reach; false: any number of ours will do. */
+static bool bounds_of(lks_dtype dtype, double *low, double *high)
+{
+    switch (dtype) {
+    case LKS_BOOL: *low = 0, *high = 1; return true;
+    case LKS_INT8: *low = INT8_MIN, *high = INT8_MAX; return true;
+    case LKS_UINT8: *low = 0, *high = UINT8_MAX; return true;
+    case LKS_INT16: *low = INT16_MIN, *high = INT16_MAX; return true;
+    case LKS_UINT16: *low = 0, *high = UINT16_MAX; return true;
+    case LKS_INT32: *low = INT32_MIN, *high = INT32_MAX; return true;
+    case LKS_UINT32: *low = 0, *high = UINT32_MAX; return true;
+    case LKS_INT64: *low = -0x1p63, *high = 0x1.fffffffffffffp62; return true;
+    case LKS_UINT64: *low = 0, *high = 0x1.fffffffffffffp63; return true;
+    default: return false;
+    }
+}
+
+static lks_status check_fits(const json_t *v, lks_dtype dtype)
+{
+    double low, high, x = json_number_value(v);
+
+    if (json_is_array(v)) {
+        for (size_t i = 0; i < json_array_size(v); i++) LKS_TRY(check_fits(json_array_get(v, i), dtype));
+        return LKS_OK;
+    }
+    if (!json_is_number(v) || !bounds_of(dtype, &low, &high)) return LKS_OK;
+    if (json_is_integer(v) && (dtype == LKS_INT64 || (dtype == LKS_UINT64 && json_integer_value(v) >= 0)))
+        return LKS_OK;
+    if (x >= low && x <= high && x == floor(x)) return LKS_OK;
+    return lks__fail(LKS_E_ARG, "the number %.17g is no %s", x, lks_dtype_name(dtype));
+}
+
 static lks_status put_scalar(lks_tensor *t, int64_t i, const json_t *v)
 {
     if (lks_tensor_dtype(t) == LKS_STRING)
@@ -61,11 +97,43 @@ static lks_status put(lks_tensor *t, const lks_shape *shape, int64_t axis, const
     return LKS_OK;
 }
 
+/* The dtype of the value: the wanted one, the one that it names (which must be that), or what its scalars are. */
+static lks_status settle_dtype(const json_t *json, const json_t *array, lks_dtype found, lks_dtype *dtype)
+{
+    const json_t *given = json_is_object(json) ? json_object_get(json, "dtype") : NULL;
+    lks_dtype named = given != NULL ? lks__call_dtype(given) : (lks_dtype)0;
+
+    if (given != NULL && named == 0) return LKS_E_ARG;
+    if (named != 0 && *dtype != 0 && named != *dtype)
+        return lks__fail(LKS_E_SHAPE, "a value of dtype %s is needed, found %s", lks_dtype_name(*dtype),
+                         lks_dtype_name(named));
+    if (*dtype == 0) *dtype = named != 0 ? named : found;
+    if ((*dtype == LKS_STRING) != (found == LKS_STRING) && (!json_is_array(array) || json_array_size(array) > 0))
+        return lks__fail(LKS_E_ARG, "a value of dtype %s can't be %s", lks_dtype_name(*dtype), lks_dtype_name(found));
+    return check_fits(array, *dtype);
+}
+
+/* The sizes that "shape" gives, or those of the lists. */
+static lks_status settle_shape(const json_t *json, const json_t *array, lks_shape *shape)
+{
+    const json_t *given = json_is_object(json) ? json_object_get(json, "shape") : NULL;
+
+    find_shape(array, shape);
+    if (lks_shape_size(shape) != count_scalars(array))
+        return lks__fail(LKS_E_SHAPE, "the rows of an array have different lengths");
+    if (given == NULL) return LKS_OK;
+    if (!json_is_array(given) || json_array_size(given) > LKS_MAX_RANK || lks_shape_size(shape) != 0)
+        return lks__fail(LKS_E_SHAPE, "\"shape\" is a list of sizes of an array that has no elements");
+    shape->rank = (int64_t)json_array_size(given);
+    for (int64_t k = 0; k < shape->rank; k++) shape->dim[k] = json_integer_value(json_array_get(given, (size_t)k));
+    if (lks_shape_size(shape) != 0) return lks__fail(LKS_E_SHAPE, "no size of \"shape\" is 0, the array is empty");
+    return LKS_OK;
+}
+
 /* Written as int64, float64 or strings, then cast. */
 lks_tensor *lks__read_value(const json_t *json, lks_dtype dtype)
 {
     const json_t *array = json_is_object(json) ? json_object_get(json, "array") : json;
-    const json_t *given = json_is_object(json) ? json_object_get(json, "dtype") : NULL;
     lks_dtype found = find_dtype(array), wide;
     lks_shape shape;
     lks_tensor *t, *cast = NULL;
@@ -75,23 +143,13 @@ lks_tensor *lks__read_value(const json_t *json, lks_dtype dtype)
         lks__fail(LKS_E_ARG, "a value is a number, a text, a list of them or {\"array\": ..., \"dtype\": ...}");
         return NULL;
     }
-    if (dtype == 0 && given != NULL) {
-        dtype = lks__call_dtype(given);
-        if (dtype == 0) return NULL;
-    }
-    if (dtype == 0) dtype = found;
-    if ((dtype == LKS_STRING) != (found == LKS_STRING) && json_array_size(array) > 0) {
-        lks__fail(LKS_E_ARG, "a value of dtype %s can't be %s", lks_dtype_name(dtype), lks_dtype_name(found));
+    if (json_is_object(json) &&
+        lks__call_check(&(lks_call){ .json = json, .word = "value" }, &of_a_value, "") != LKS_OK)
         return NULL;
-    }
-    find_shape(array, &shape);
-    if (lks_shape_size(&shape) != count_scalars(array)) {
-        lks__fail(LKS_E_SHAPE, "the rows of an array have different lengths");
-        return NULL;
-    }
+    if (settle_dtype(json, array, found, &dtype) != LKS_OK || settle_shape(json, array, &shape) != LKS_OK) return NULL;
     wide = dtype == LKS_STRING ? LKS_STRING : found == LKS_FLOAT32 ? LKS_FLOAT64 : LKS_INT64;
     t = lks_tensor_create(wide, shape);
-    if (t != NULL && put(t, &shape, 0, array, &at) == LKS_OK)
+    if (t != NULL && (lks_shape_size(&shape) == 0 || put(t, &shape, 0, array, &at) == LKS_OK))
         cast = wide == dtype ? lks_tensor_retain(t) : lks_tensor_cast(t, dtype);
     lks_tensor_release(t);
     return cast;

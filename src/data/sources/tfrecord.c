@@ -65,6 +65,13 @@ static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
     return lks__file_skip((lks_file_cursor *)n, begin, pass, count, done);
 }
 
+static lks_status pass_one(lks_cursor *n)
+{
+    lks_element *none;
+
+    return lks__file_next((lks_file_cursor *)n, begin, pass, &none);
+}
+
 static void close_cursor(lks_cursor *n)
 {
     lks__free(((tfrecord_cursor *)n)->frame.copy);
@@ -76,6 +83,7 @@ const lks_stage lks__stage_tfrecord = { .name = "tfrecord",
                                         .cursor_size = sizeof(tfrecord_cursor),
                                         .next = next,
                                         .skip = skip,
+                                        .pass = pass_one,
                                         .close = close_cursor,
                                         .destroy = lks__file_list_destroy,
                                         .describe = lks__file_list_describe,

@@ -20,7 +20,8 @@ typedef struct web_field {
 
 typedef struct web_dataset {
     lks_file_list list;
-    size_t n, key_leaf;
+    size_t n, key_leaf, url_leaf;
+    bool url;
     web_field field[MAX_FIELDS];
 } web_dataset;
 
@@ -204,10 +205,17 @@ static lks_status gather(web_cursor *w, lks_element *e)
     return status != LKS_OK ? lks__error_raise(&first) : complete(w, e, rank);
 }
 
+static lks_status put_text(lks_element *e, size_t leaf, const char *text, size_t n)
+{
+    lks_tensor *t = lks_element_output(e, leaf);
+
+    return t == NULL ? LKS_E_NOMEM : lks__tensor_set_bytes(t, 0, text, n);
+}
+
 static lks_status record(lks_file_cursor *c, lks_element **out)
 {
     web_cursor *w = (web_cursor *)c;
-    lks_tensor *key;
+    const web_dataset *d = recipe(w);
     lks_element *e;
     lks_status status;
 
@@ -215,9 +223,9 @@ static lks_status record(lks_file_cursor *c, lks_element **out)
     w->key.length = 0;
     lks__text_append(&w->key, w->tar.name.data, w->dot - 1);
     e = lks__cursor_element(&c->base);
-    key = e == NULL ? NULL : lks_element_output(e, recipe(w)->key_leaf);
-    status = key == NULL || w->key.failed ? lks__fail(LKS_E_NOMEM, "no memory for a sample")
-                                          : lks__tensor_set_bytes(key, 0, w->key.data, w->key.length);
+    if (e == NULL || w->key.failed) status = lks__fail(LKS_E_NOMEM, "no memory for a sample");
+    else status = put_text(e, d->key_leaf, w->key.data, w->key.length);
+    if (status == LKS_OK && d->url) status = put_text(e, d->url_leaf, c->stream.path, strlen(c->stream.path));
     if (status == LKS_OK) status = gather(w, e);
     if (status == LKS_OK) *out = e;
     else lks_element_release(e);
@@ -285,6 +293,7 @@ static void describe(const lks_dataset *ds, lks_recipe *r)
 
     lks__file_list_describe(ds, r);
     for (size_t i = 0; i < d->n; i++) lks__recipe_text(r, d->field[i].extensions);
+    if (d->url) lks__recipe_text(r, "__url__");
 }
 
 const lks_stage lks__stage_webdataset = { .name = "webdataset",
@@ -320,26 +329,28 @@ static lks_status add_field(web_dataset *d, const lks_webdataset_field *f)
 static lks_spec *make_spec(web_dataset *d)
 {
     char name[MAX_FIELDS][32];
-    const char *names[MAX_FIELDS + 1];
-    lks_spec *part[MAX_FIELDS + 1], *spec;
+    const char *names[MAX_FIELDS + 2] = { NULL };
+    lks_spec *part[MAX_FIELDS + 2] = { NULL }, *spec;
+    const size_t n = d->n + (d->url ? 2 : 1);
 
     for (size_t i = 0; i < d->n; i++) {
-        size_t n = strcspn(d->field[i].extensions, ";");
-        if (n >= sizeof *name) {
+        size_t length = strcspn(d->field[i].extensions, ";");
+        if (length >= sizeof *name) {
             lks__fail(LKS_E_ARG, "the extension '%s' is too long", d->field[i].extensions);
             return NULL;
         }
-        memcpy(name[i], d->field[i].extensions, n);
-        name[i][n] = '\0';
+        memcpy(name[i], d->field[i].extensions, length);
+        name[i][length] = '\0';
     }
-    for (size_t i = 0; i <= d->n; i++) {
-        names[i] = i < d->n ? name[i] : "__key__";
+    for (size_t i = 0; i < n; i++) {
+        names[i] = i < d->n ? name[i] : i == d->n ? "__key__" : "__url__";
         part[i] = lks_spec_tensor(i < d->n ? d->field[i].dtype : LKS_STRING, lks_shape_of(0, NULL));
     }
-    spec = lks_spec_dict(d->n + 1, names, part);
-    for (size_t i = 0; spec != NULL && i <= d->n; i++) {
+    spec = lks_spec_dict(n, names, part);
+    for (size_t i = 0; spec != NULL && i < n; i++) {
         const char *leaf = lks_spec_child_name(spec, i);
         if (strcmp(leaf, "__key__") == 0) d->key_leaf = i;
+        if (strcmp(leaf, "__url__") == 0) d->url_leaf = i;
         for (size_t k = 0; k < d->n; k++)
             if (strcmp(leaf, name[k]) == 0) d->field[k].leaf = i;
     }
@@ -360,6 +371,7 @@ lks_dataset *lks_webdataset_with(size_t n, const char *const *shards, const lks_
         status = lks__fail(LKS_E_ARG, "n_fields must be 1 to %d, found %zu", MAX_FIELDS, o.n_fields);
     for (size_t i = 0; status == LKS_OK && i < o.n_fields; i++) status = add_field(d, &o.fields[i]);
     if (status != LKS_OK) return lks__dataset_fail(ds, status);
+    d->url = o.url == LKS_TRUE;
     ds = lks__dataset_spec_is(ds, make_spec(d));
     return lks__parallel_reads(ds, o.files.num_parallel_reads);
 }

@@ -17,6 +17,9 @@ static lks_status next(lks_cursor *n, lks_element **out)
     if (a->broken) return LKS_END;
     status = lks__cursor_next(n->input[0], &e);
     a->broken = status == LKS_END && expected != LKS_UNKNOWN_CARDINALITY && a->seen != expected;
+    if (a->broken && expected == LKS_INFINITE_CARDINALITY)
+        return lks__cursor_fail(n, LKS_E_STATE, "endless data was promised, it ended after %lld elements",
+                                (long long)a->seen);
     if (a->broken)
         return lks__cursor_fail(n, LKS_E_STATE, "%lld elements were promised, the data ended after %lld",
                                 (long long)expected, (long long)a->seen);

@@ -150,12 +150,15 @@ static lks_dataset *build(const lks_stage *stage, lks_dataset *input, int64_t si
     lks_dataset *ds = lks__dataset_begin1(stage, input);
     batch_dataset *d = (batch_dataset *)ds;
     lks_batch_options o;
+    lks_status status;
 
     if (!lks__dataset_ok(ds)) return ds;
     lks__options(&o, sizeof o, options);
     if (size < 1)
         return lks__dataset_fail(ds,
                                  lks__fail(LKS_E_ARG, "batch_size must be at least 1, found %lld", (long long)size));
+    status = lks__option_parallel("num_parallel_calls", o.num_parallel_calls);
+    if (status != LKS_OK) return lks__dataset_fail(ds, status);
     d->size = size;
     d->drop_remainder = o.drop_remainder == LKS_TRUE;
     ds->cardinality = lks__batch_cardinality(ds->cardinality, size, d->drop_remainder);

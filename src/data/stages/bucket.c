@@ -124,8 +124,10 @@ static lks_status check(const lks_bucket_options *o)
 {
     size_t sizes = o->n_batch_sizes != 0 ? o->n_batch_sizes : o->n_boundaries + 1;
 
-    if (o->n_boundaries == 0 || o->boundaries == NULL || o->batch_sizes == NULL)
+    if ((o->n_boundaries > 0 && o->boundaries == NULL) || o->batch_sizes == NULL)
         return lks__fail(LKS_E_ARG, "boundaries and batch_sizes must be given");
+    if (o->n_boundaries == 0 && o->pad_to_bucket_boundary == LKS_TRUE)
+        return lks__fail(LKS_E_ARG, "pad_to_bucket_boundary needs a boundary to pad to");
     if (sizes != o->n_boundaries + 1)
         return lks__fail(LKS_E_ARG, "%zu boundaries need %zu batch sizes, found %zu", o->n_boundaries,
                          o->n_boundaries + 1, sizes);

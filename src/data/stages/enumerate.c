@@ -1,4 +1,4 @@
-/* enumerate.c - (number, element). */
+/* enumerate.c - (number, element). An element that failed has its number too, as in the zip with a range that tf.data makes of it. */
 #include "data/stages.h"
 
 typedef struct enumerate_dataset {
@@ -16,8 +16,13 @@ static lks_status next(lks_cursor *n, lks_element **out)
     enumerate_cursor *c = (enumerate_cursor *)n;
     lks_element *in, *e;
     lks_tensor *t;
+    uint64_t number;
+    lks_status status;
 
-    LKS_TRY(lks__cursor_next(n->input[0], &in));
+    status = lks__cursor_next(n->input[0], &in);
+    if (status == LKS_END || status == LKS_E_CANCELED) return status;
+    number = (uint64_t)((const enumerate_dataset *)n->dataset)->start + (uint64_t)c->count++;
+    if (status != LKS_OK) return status;
     e = lks__cursor_element(n);
     t = e == NULL ? NULL : lks_element_output(e, 0);
     if (t == NULL) {
@@ -25,8 +30,7 @@ static lks_status next(lks_cursor *n, lks_element **out)
         lks_element_release(e);
         return LKS_E_NOMEM;
     }
-    *(int64_t *)lks_tensor_data(t) = (int64_t)((uint64_t)((const enumerate_dataset *)n->dataset)->start +
-                                               (uint64_t)c->count++);
+    *(int64_t *)lks_tensor_data(t) = (int64_t)number;
     for (size_t i = 0; i < lks_element_count(in); i++) lks__element_share(e, i + 1, in, i);
     lks_element_release(in);
     *out = e;

@@ -161,6 +161,7 @@ static lks_dataset *build(const lks_stage *stage, lks_dataset *dataset, const lk
     d->block = lks__option_int(o->block_length, 1);
     d->parallel = o->num_parallel_calls != 0;
     if (d->cycle == LKS_AUTOTUNE) d->cycle = inputs > 0 && inputs < DEFAULT_CYCLE ? inputs : DEFAULT_CYCLE;
+    if (status == LKS_OK) status = lks__option_parallel("num_parallel_calls", o->num_parallel_calls);
     if (status == LKS_OK && (d->cycle < 1 || d->cycle > MAX_CYCLE))
         status = lks__fail(LKS_E_ARG, "cycle_length must be 1 to %d, found %lld", MAX_CYCLE, (long long)d->cycle);
     if (status == LKS_OK && d->block < 1)

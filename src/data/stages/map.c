@@ -137,10 +137,8 @@ lks_dataset *lks_map_with(lks_dataset *dataset, const lks_map_fn *fn, const lks_
     lks__options(&o, sizeof o, options);
     status = lks__data_fn_init(&d->f, ds, fn);
     if (status != LKS_OK) return lks__dataset_fail(ds, status);
-    if (o.num_parallel_calls < LKS_AUTOTUNE)
-        return lks__dataset_fail(ds, lks__fail(LKS_E_ARG,
-                                               "num_parallel_calls must be at least 1 or LKS_AUTOTUNE, found %lld",
-                                               (long long)o.num_parallel_calls));
+    status = lks__option_parallel("num_parallel_calls", o.num_parallel_calls);
+    if (status != LKS_OK) return lks__dataset_fail(ds, status);
     d->f.depth = o.depth;
     d->f.key = (uint64_t)lks__option_int(o.seed, 0);
     d->deterministic = o.deterministic != LKS_FALSE;

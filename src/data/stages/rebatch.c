@@ -2,6 +2,7 @@
  * look at the input; a short batch is the last. */
 #include <string.h>
 
+#include "data/batch_rows.h"
 #include "data/stack.h"
 #include "data/stages.h"
 #include "tensor/tensor.h"
@@ -24,19 +25,18 @@ typedef struct rebatch_cursor {
 /* Makes sure that the present input batch has a row left. */
 static lks_status refill(rebatch_cursor *r)
 {
+    lks_status status;
+
     while (r->batch == NULL || r->row >= r->rows) {
         lks_element_release(r->batch);
         r->batch = NULL;
         r->row = r->rows = 0;
         LKS_TRY(lks__cursor_next(r->base.input[0], &r->batch));
-        for (size_t i = 0; i < lks_element_count(r->batch); i++) {
-            lks_shape shape = lks_tensor_shape(r->batch->value[i].tensor);
-            if (shape.rank < 1 || (i > 0 && shape.dim[0] != r->rows)) {
-                lks_element_release(r->batch);
-                r->batch = NULL;
-                return lks__cursor_fail(&r->base, LKS_E_SHAPE, "component %zu has other rows than component 0", i);
-            }
-            r->rows = shape.dim[0];
+        status = lks__batch_rows(&r->base, r->batch, &r->rows);
+        if (status != LKS_OK) {
+            lks_element_release(r->batch);
+            r->batch = NULL;
+            return status;
         }
     }
     return LKS_OK;
@@ -158,9 +158,12 @@ lks_dataset *lks_rebatch_with(lks_dataset *dataset, size_t n, const int64_t *siz
     rebatch_dataset *d = (rebatch_dataset *)ds;
     lks_batch_options o;
     int64_t rows = -1, longest = 0;
+    lks_status status;
 
     if (!lks__dataset_ok(ds)) return ds;
     lks__options(&o, sizeof o, options);
+    status = lks__batch_rows_agree(ds->spec);
+    if (status != LKS_OK) return lks__dataset_fail(ds, status);
     if (n == 0) return lks__dataset_fail(ds, lks__fail(LKS_E_ARG, "no batch size given"));
     for (size_t i = 0; i < n; i++)
         if (sizes[i] < 0)

@@ -18,9 +18,7 @@ static lks_status pass_over(lks_cursor *n)
 
     if (count < 0) return LKS_END;
     while (s->skipped < count) {
-        lks_element *e;
-        LKS_TRY(lks__cursor_next(n->input[0], &e));
-        lks_element_release(e);
+        LKS_TRY(lks__cursor_pass(n->input[0]));
         s->skipped++;
     }
     return LKS_OK;

@@ -1,4 +1,5 @@
 /* split_batches.c - batches cut into n pieces, of which some are given out: views of the batch, nothing is copied. */
+#include "data/batch_rows.h"
 #include "data/stages.h"
 #include "lockstep/dataset_distribute.h"
 
@@ -27,18 +28,16 @@ static int64_t edge(const split_dataset *d, int64_t rows, int64_t i)
 static lks_status take_batch(split_cursor *s)
 {
     const split_dataset *d = (const split_dataset *)s->base.dataset;
+    lks_status status;
 
     LKS_TRY(lks__cursor_next(s->base.input[0], &s->batch));
     s->piece = d->first;
-    for (size_t i = 0; i < lks_element_count(s->batch); i++) {
-        lks_shape shape = lks_tensor_shape(s->batch->value[i].tensor);
-        if (i == 0) s->rows = shape.dim[0];
-        if (shape.rank >= 1 && shape.dim[0] == s->rows) continue;
+    status = lks__batch_rows(&s->base, s->batch, &s->rows);
+    if (status != LKS_OK) {
         lks_element_release(s->batch);
         s->batch = NULL;
-        return lks__cursor_fail(&s->base, LKS_E_SHAPE, "component %zu has other rows than component 0", i);
     }
-    return LKS_OK;
+    return status;
 }
 
 static lks_status cut(split_cursor *s, lks_element *e)

@@ -1,4 +1,5 @@
 /* unbatch.c - the rows of batches, as views of them. */
+#include "data/batch_rows.h"
 #include "data/stages.h"
 #include "tensor/tensor.h"
 
@@ -11,26 +12,18 @@ typedef struct unbatch_cursor {
 /* The next batch that has rows. */
 static lks_status pull(unbatch_cursor *u)
 {
+    lks_status status;
+
     lks_element_release(u->batch);
     u->batch = NULL;
     u->row = u->rows = 0;
     LKS_TRY(lks__cursor_next(u->base.input[0], &u->batch));
-    for (size_t i = 0; i < lks_element_count(u->batch); i++) {
-        lks_shape shape = lks_tensor_shape(u->batch->value[i].tensor);
-        lks_status status = LKS_OK;
-        if (shape.rank < 1)
-            status = lks__cursor_fail(&u->base, LKS_E_SHAPE, "component %zu is a scalar and has no rows", i);
-        else if (i > 0 && shape.dim[0] != u->rows)
-            status = lks__cursor_fail(&u->base, LKS_E_SHAPE, "component 0 has %lld rows, component %zu has %lld",
-                                      (long long)u->rows, i, (long long)shape.dim[0]);
-        if (status != LKS_OK) {
-            lks_element_release(u->batch);
-            u->batch = NULL;
-            return status;
-        }
-        u->rows = shape.dim[0];
+    status = lks__batch_rows(&u->base, u->batch, &u->rows);
+    if (status != LKS_OK) {
+        lks_element_release(u->batch);
+        u->batch = NULL;
     }
-    return LKS_OK;
+    return status;
 }
 
 static lks_status next(lks_cursor *n, lks_element **out)
@@ -93,8 +86,11 @@ static int64_t rows(const lks_dataset *ds)
 lks_dataset *lks_unbatch(lks_dataset *dataset)
 {
     lks_dataset *ds = lks__dataset_begin1(&lks__stage_unbatch, dataset);
+    lks_status status;
 
     if (!lks__dataset_ok(ds)) return ds;
+    status = lks__batch_rows_agree(ds->spec);
+    if (status != LKS_OK) return lks__dataset_fail(ds, status);
     if (ds->cardinality != LKS_INFINITE_CARDINALITY) ds->cardinality = rows(ds);
     return lks__dataset_spec_is(ds, lks__spec_map(ds->spec, row_spec, NULL));
 }

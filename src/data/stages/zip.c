@@ -4,7 +4,7 @@
 
 #include "data/stages.h"
 
-/* Takes one element of every input; the first end wins over the first failure. */
+/* Takes one element of every input, up to the first that has ended; a failure before it is told first. */
 static lks_status take_all(lks_cursor *n, lks_element **in)
 {
     lks_error error = { LKS_OK, "" };
@@ -14,7 +14,7 @@ static lks_status take_all(lks_cursor *n, lks_element **in)
         lks_status status = lks__cursor_next(n->input[i], &in[i]);
         if (status == LKS_OK) continue;
         in[i] = NULL;
-        if (status == LKS_END) return LKS_END;
+        if (status == LKS_END) return first == LKS_OK ? LKS_END : lks__error_raise(&error);
         if (first == LKS_OK) {
             first = status;
             lks__error_capture(&error, status);
