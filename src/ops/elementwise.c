@@ -72,12 +72,41 @@ lks_status lks__ew_infer_compare(const char *op, int n_in, const lks_type *const
     return LKS_OK;
 }
 
-lks_status lks__ew_infer_logical(const char *op, int want, int n_in, const lks_type *const *in, lks_type *out)
+lks_status lks__ew_infer_logical(const char *op, int n_in, const lks_type *const *in, lks_type *out)
 {
-    LKS_TRY(lks__expect_inputs(op, want, n_in));
+    LKS_TRY(lks__expect_inputs(op, 2, n_in));
     for (int i = 0; i < n_in; i++) LKS_TRY(lks__expect_dtype(op, in[i], LKS_BOOL));
-    return lks__broadcast_types(op, in[0], in[want - 1], out);
+    return lks__broadcast_types(op, in[0], in[1], out);
 }
+
+/* ---- self-checks ---- */
+
+const lks_op_case lks__ew_arithmetic_cases[] = {
+    LKS_EW_BROADCASTS(.tolerance = 1e-2),
+    { .name = "int32",
+      .n_in = 2,
+      .in = { LKS_ROW_OF(LKS_INT32, 2, 3, 4), LKS_ROW_OF(LKS_INT32, 2, 3, 4) },
+      .low = -9,
+      .high = 9 },
+    { .name = NULL },
+};
+
+const lks_op_case lks__ew_compare_cases[] = {
+    LKS_EW_BROADCASTS(.low = -2, .high = 2),
+    { .name = "int32",
+      .n_in = 2,
+      .in = { LKS_ROW_OF(LKS_INT32, 3, 5, 4, 3), LKS_SHARED_OF(LKS_INT32, 1, 3) },
+      .low = -3,
+      .high = 3 },
+    { .name = "bool", .n_in = 2, .in = { LKS_ROW_OF(LKS_BOOL, 2, 3, 4), LKS_ROW_OF(LKS_BOOL, 2, 3, 4) } },
+    { .name = NULL },
+};
+
+const lks_op_case lks__ew_logical_cases[] = {
+    { .name = "rows", .n_in = 2, .in = { LKS_ROW_OF(LKS_BOOL, 2, 3, 4), LKS_SHARED_OF(LKS_BOOL, 1, 4) } },
+    { .name = "shared", .n_in = 2, .in = { LKS_SHARED_OF(LKS_BOOL, 1, 7), LKS_SHARED_OF(LKS_BOOL, 1, 7) } },
+    { .name = NULL },
+};
 
 /* ---- the kernel ---- */
 

@@ -1,36 +1,11 @@
 /* op_abs.c - |x|. The derivative at 0 is 0, as in Keras. */
 #include "ops/ew_op.h"
 
-static lks_status infer(const void *attrs, int n_in, const lks_type *const *in, lks_type *out)
-{
-    (void)attrs;
-    return lks__ew_infer_unary("abs", n_in, in, out);
-}
-
-static void run(const lks_op_call *call)
-{
-    lks__ew_run(call, LKS_EW_ABS);
-}
-
 static void gradient(const lks_vjp *v)
 {
     v->d_in[0] = lks_ops_multiply(v->d_out, lks_ops_sign(v->in[0]));
 }
 
-static const lks_op_case cases[] = {
-    { .name = "vector", .n_in = 1, .in = { LKS_ROW(1, 7) }, .tolerance = 1e-2 },
-    { .name = "image", .n_in = 1, .in = { LKS_ROW(3, 5, 4, 3) }, .tolerance = 1e-2 },
-    { .name = "shared", .n_in = 1, .in = { LKS_SHARED(2, 3, 200) }, .tolerance = 1e-2 },
-    { .name = "no elements", .n_in = 1, .in = { LKS_ROW(2, 0, 5) } },
-    { .name = NULL },
-};
+static const lks_op_case cases[] = LKS_EW_UNARY_CASES(.tolerance = 1e-2);
 
-const lks_op lks__op_abs = {
-    .name = "abs",
-    .flags = LKS_OP_ELEMENTWISE,
-    .elementwise = LKS_EW_ABS,
-    .infer = infer,
-    .run = run,
-    .gradient = gradient,
-    .cases = cases,
-};
+LKS_EW_OP(abs, LKS_EW_ABS, unary, .gradient = gradient, .cases = cases);

@@ -1,30 +1,6 @@
 /* op_floor.c - the largest whole number not above x. No gradient passes. */
 #include "ops/ew_op.h"
 
-static lks_status infer(const void *attrs, int n_in, const lks_type *const *in, lks_type *out)
-{
-    (void)attrs;
-    return lks__ew_infer_unary("floor", n_in, in, out);
-}
+static const lks_op_case cases[] = LKS_EW_UNARY_CASES(.low = -4, .high = 4);
 
-static void run(const lks_op_call *call)
-{
-    lks__ew_run(call, LKS_EW_FLOOR);
-}
-
-static const lks_op_case cases[] = {
-    { .name = "vector", .n_in = 1, .in = { LKS_ROW(1, 7) }, .low = -4, .high = 4 },
-    { .name = "image", .n_in = 1, .in = { LKS_ROW(3, 5, 4, 3) }, .low = -4, .high = 4 },
-    { .name = "shared", .n_in = 1, .in = { LKS_SHARED(2, 3, 200) }, .low = -4, .high = 4 },
-    { .name = "no elements", .n_in = 1, .in = { LKS_ROW(2, 0, 5) }, .low = -4, .high = 4 },
-    { .name = NULL },
-};
-
-const lks_op lks__op_floor = {
-    .name = "floor",
-    .flags = LKS_OP_ELEMENTWISE,
-    .elementwise = LKS_EW_FLOOR,
-    .infer = infer,
-    .run = run,
-    .cases = cases,
-};
+LKS_EW_OP(floor, LKS_EW_FLOOR, unary, .cases = cases);

@@ -1,36 +1,11 @@
 /* op_log.c - natural logarithm; -inf at 0, NaN below. */
 #include "ops/ew_op.h"
 
-static lks_status infer(const void *attrs, int n_in, const lks_type *const *in, lks_type *out)
-{
-    (void)attrs;
-    return lks__ew_infer_unary("log", n_in, in, out);
-}
-
-static void run(const lks_op_call *call)
-{
-    lks__ew_run(call, LKS_EW_LOG);
-}
-
 static void gradient(const lks_vjp *v)
 {
     v->d_in[0] = lks_ops_divide(v->d_out, v->in[0]);
 }
 
-static const lks_op_case cases[] = {
-    { .name = "vector", .n_in = 1, .in = { LKS_ROW(1, 7) }, .tolerance = 1e-2, .low = 0.3, .high = 3 },
-    { .name = "image", .n_in = 1, .in = { LKS_ROW(3, 5, 4, 3) }, .tolerance = 1e-2, .low = 0.3, .high = 3 },
-    { .name = "shared", .n_in = 1, .in = { LKS_SHARED(2, 3, 200) }, .tolerance = 1e-2, .low = 0.3, .high = 3 },
-    { .name = "no elements", .n_in = 1, .in = { LKS_ROW(2, 0, 5) }, .low = 0.3, .high = 3 },
-    { .name = NULL },
-};
+static const lks_op_case cases[] = LKS_EW_UNARY_CASES(.tolerance = 1e-2, .low = 0.3, .high = 3);
 
-const lks_op lks__op_log = {
-    .name = "log",
-    .flags = LKS_OP_ELEMENTWISE,
-    .elementwise = LKS_EW_LOG,
-    .infer = infer,
-    .run = run,
-    .gradient = gradient,
-    .cases = cases,
-};
+LKS_EW_OP(log, LKS_EW_LOG, unary, .gradient = gradient, .cases = cases);

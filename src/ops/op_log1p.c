@@ -1,36 +1,11 @@
 /* op_log1p.c - log(1 + x), exact for small x. */
 #include "ops/ew_op.h"
 
-static lks_status infer(const void *attrs, int n_in, const lks_type *const *in, lks_type *out)
-{
-    (void)attrs;
-    return lks__ew_infer_unary("log1p", n_in, in, out);
-}
-
-static void run(const lks_op_call *call)
-{
-    lks__ew_run(call, LKS_EW_LOG1P);
-}
-
 static void gradient(const lks_vjp *v)
 {
     v->d_in[0] = lks_ops_divide(v->d_out, lks_ops_add(v->in[0], lks_ops_number(v->out, 1.0)));
 }
 
-static const lks_op_case cases[] = {
-    { .name = "vector", .n_in = 1, .in = { LKS_ROW(1, 7) }, .tolerance = 1e-2, .low = -0.5, .high = 2 },
-    { .name = "image", .n_in = 1, .in = { LKS_ROW(3, 5, 4, 3) }, .tolerance = 1e-2, .low = -0.5, .high = 2 },
-    { .name = "shared", .n_in = 1, .in = { LKS_SHARED(2, 3, 200) }, .tolerance = 1e-2, .low = -0.5, .high = 2 },
-    { .name = "no elements", .n_in = 1, .in = { LKS_ROW(2, 0, 5) }, .low = -0.5, .high = 2 },
-    { .name = NULL },
-};
+static const lks_op_case cases[] = LKS_EW_UNARY_CASES(.tolerance = 1e-2, .low = -0.5, .high = 2);
 
-const lks_op lks__op_log1p = {
-    .name = "log1p",
-    .flags = LKS_OP_ELEMENTWISE,
-    .elementwise = LKS_EW_LOG1P,
-    .infer = infer,
-    .run = run,
-    .gradient = gradient,
-    .cases = cases,
-};
+LKS_EW_OP(log1p, LKS_EW_LOG1P, unary, .gradient = gradient, .cases = cases);

@@ -4,7 +4,10 @@
 static lks_status infer(const void *attrs, int n_in, const lks_type *const *in, lks_type *out)
 {
     (void)attrs;
-    return lks__ew_infer_logical("logical_not", 1, n_in, in, out);
+    LKS_TRY(lks__expect_inputs("logical_not", 1, n_in));
+    LKS_TRY(lks__expect_dtype("logical_not", in[0], LKS_BOOL));
+    *out = *in[0];
+    return LKS_OK;
 }
 
 static void run(const lks_op_call *call)

@@ -1,17 +1,6 @@
 /* op_power.c - a to the power of b, by the rules of C for zeros, infinities and negative bases. */
 #include "ops/ew_op.h"
 
-static lks_status infer(const void *attrs, int n_in, const lks_type *const *in, lks_type *out)
-{
-    (void)attrs;
-    return lks__ew_infer_float("power", n_in, in, out);
-}
-
-static void run(const lks_op_call *call)
-{
-    lks__ew_run(call, LKS_EW_POWER);
-}
-
 /* b a^(b - 1), and a^b log a, which counts as 0 where a is not positive, as in TensorFlow. */
 static void gradient(const lks_vjp *v)
 {
@@ -28,46 +17,6 @@ static void gradient(const lks_vjp *v)
     }
 }
 
-static const lks_op_case cases[] = {
-    { .name = "same shape",
-      .n_in = 2,
-      .in = { LKS_ROW(2, 3, 4), LKS_ROW(2, 3, 4) },
-      .tolerance = 1e-2,
-      .low = 0.4,
-      .high = 2 },
-    { .name = "bias",
-      .n_in = 2,
-      .in = { LKS_ROW(3, 5, 4, 3), LKS_SHARED(1, 3) },
-      .tolerance = 1e-2,
-      .low = 0.4,
-      .high = 2 },
-    { .name = "scalar first",
-      .n_in = 2,
-      .in = { LKS_SHARED(0, 0), LKS_ROW(1, 600) },
-      .tolerance = 1e-2,
-      .low = 0.4,
-      .high = 2 },
-    { .name = "both broadcast",
-      .n_in = 2,
-      .in = { LKS_ROW(2, 3, 1), LKS_SHARED(2, 1, 4) },
-      .tolerance = 1e-2,
-      .low = 0.4,
-      .high = 2 },
-    { .name = "shared",
-      .n_in = 2,
-      .in = { LKS_SHARED(2, 2, 3), LKS_SHARED(2, 2, 1) },
-      .tolerance = 1e-2,
-      .low = 0.4,
-      .high = 2 },
-    { .name = NULL },
-};
+static const lks_op_case cases[] = LKS_EW_BINARY_CASES(.tolerance = 1e-2, .low = 0.4, .high = 2);
 
-const lks_op lks__op_power = {
-    .name = "power",
-    .flags = LKS_OP_ELEMENTWISE,
-    .elementwise = LKS_EW_POWER,
-    .infer = infer,
-    .run = run,
-    .gradient = gradient,
-    .cases = cases,
-};
+LKS_EW_OP(power, LKS_EW_POWER, float, .gradient = gradient, .cases = cases);

@@ -1,17 +1,6 @@
 /* op_relu_grad.c - (y, d) -> d where y > 0, else 0: the gradient of relu, from its output or its input. */
 #include "ops/ew_op.h"
 
-static lks_status infer(const void *attrs, int n_in, const lks_type *const *in, lks_type *out)
-{
-    (void)attrs;
-    return lks__ew_infer_float("relu_grad", n_in, in, out);
-}
-
-static void run(const lks_op_call *call)
-{
-    lks__ew_run(call, LKS_EW_RELU_GRAD);
-}
-
 /* Linear in d; constant in y but for the step. */
 static void gradient(const lks_vjp *v)
 {
@@ -24,12 +13,4 @@ static const lks_op_case cases[] = {
     { .name = NULL },
 };
 
-const lks_op lks__op_relu_grad = {
-    .name = "relu_grad",
-    .flags = LKS_OP_ELEMENTWISE,
-    .elementwise = LKS_EW_RELU_GRAD,
-    .infer = infer,
-    .run = run,
-    .gradient = gradient,
-    .cases = cases,
-};
+LKS_EW_OP(relu_grad, LKS_EW_RELU_GRAD, float, .gradient = gradient, .cases = cases);

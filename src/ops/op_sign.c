@@ -1,30 +1,6 @@
 /* op_sign.c - -1, 0 or 1; NaN stays. No gradient passes. */
 #include "ops/ew_op.h"
 
-static lks_status infer(const void *attrs, int n_in, const lks_type *const *in, lks_type *out)
-{
-    (void)attrs;
-    return lks__ew_infer_unary("sign", n_in, in, out);
-}
+static const lks_op_case cases[] = LKS_EW_UNARY_CASES();
 
-static void run(const lks_op_call *call)
-{
-    lks__ew_run(call, LKS_EW_SIGN);
-}
-
-static const lks_op_case cases[] = {
-    { .name = "vector", .n_in = 1, .in = { LKS_ROW(1, 7) } },
-    { .name = "image", .n_in = 1, .in = { LKS_ROW(3, 5, 4, 3) } },
-    { .name = "shared", .n_in = 1, .in = { LKS_SHARED(2, 3, 200) } },
-    { .name = "no elements", .n_in = 1, .in = { LKS_ROW(2, 0, 5) } },
-    { .name = NULL },
-};
-
-const lks_op lks__op_sign = {
-    .name = "sign",
-    .flags = LKS_OP_ELEMENTWISE,
-    .elementwise = LKS_EW_SIGN,
-    .infer = infer,
-    .run = run,
-    .cases = cases,
-};
+LKS_EW_OP(sign, LKS_EW_SIGN, unary, .cases = cases);
