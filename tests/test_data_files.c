@@ -224,7 +224,7 @@ static void csv_fields_are_typed_quoted_and_defaulted(void **state)
     assert_true(*(const float *)lks_tensor_cdata(lks_element_tensor(e, 2)) == 9.0f);
     lks_element_release(e);
     assert_status(lks_iter_next(it, &e), LKS_E_ARG);
-    assert_non_null(strstr(lks_last_error(), "column 0 is no int64: 'x'"));
+    assert_non_null(strstr(lks_last_error(), "line 4, record 2, offset 35: column 0 ('id') is no int64: 'x'"));
     assert_status(lks_iter_next(it, &e), LKS_E_ARG);
     assert_non_null(strstr(lks_last_error(), "3 fields are expected, 2 found"));
     assert_status(lks_iter_next(it, &e), LKS_OK);

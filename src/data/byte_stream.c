@@ -92,10 +92,33 @@ static lks_status read_some(lks_byte_stream *s, void *buffer, size_t n, size_t *
     return LKS_OK;
 }
 
+const char *lks__stream_hint(const lks_byte_stream *s, const unsigned char *data, size_t n, const char *otherwise)
+{
+    if (s->compressed || n < 2) return otherwise;
+    if (data[0] == 0x1f && data[1] == 0x8b) return "; it looks like gzip: read it with compression_type \"GZIP\"";
+    if (data[0] == 0x78 && (data[1] == 0x01 || data[1] == 0x5e || data[1] == 0x9c || data[1] == 0xda))
+        return "; it looks like zlib: read it with compression_type \"ZLIB\"";
+    if (n >= 4 && memcmp(data, "PK\3\4", 4) == 0) return "; it looks like a zip archive: unpack it";
+    if ((data[0] == 0xff && data[1] == 0xfe) || (data[0] == 0xfe && data[1] == 0xff))
+        return "; it looks like UTF-16: save it as UTF-8";
+    return otherwise;
+}
+
+/* Offsets count decompressed bytes. */
 static lks_status bad_stream(const lks_byte_stream *s, const char *what)
 {
-    return lks__fail(LKS_E_FORMAT, "'%s', offset %llu: %s (read as %s; is that what it is?)", s->path,
-                     (unsigned long long)s->offset, what, s->z_gzip ? "GZIP" : "ZLIB");
+    const char *kind = s->z_gzip ? "GZIP" : "ZLIB";
+
+    if (what != NULL && strcmp(what, "incorrect header check") == 0) /* of zlib: this is no header */
+        return s->members == 0
+                   ? lks__fail(LKS_E_FORMAT, "'%s' is not compressed as %s, though compression_type says so: %s",
+                               s->path, kind, "try \"\" (none) or the other kind")
+                   : lks__fail(LKS_E_FORMAT,
+                               "'%s', offset %llu: behind the compressed data stand bytes that are no %s: "
+                               "something was added, or the file is damaged",
+                               s->path, (unsigned long long)s->offset, kind);
+    return lks__fail(LKS_E_FORMAT, "'%s', offset %llu: the %s data are damaged: %s", s->path,
+                     (unsigned long long)s->offset, kind, what != NULL ? what : "bad stream");
 }
 
 /* One more block of decompressed bytes. GZIP may have several members, ZLIB ends with its first stream. */
@@ -128,12 +151,16 @@ static lks_status inflate_block(lks_byte_stream *s)
         code = inflate(&s->z, Z_NO_FLUSH);
         if (code == Z_STREAM_END) {
             s->member_ended = true;
+            s->members++;
             if (!s->z_gzip) s->ended = true;
         } else if (code == Z_BUF_ERROR && s->file_ended) {
-            return bad_stream(s, "the compressed data ends too soon");
+            return lks__fail(
+                LKS_E_FORMAT,
+                "'%s', offset %llu: the file ends inside the %s data: it is cut off (was its writer closed?)", s->path,
+                (unsigned long long)s->offset, s->z_gzip ? "GZIP" : "ZLIB");
         } else if (code != Z_OK && code != Z_BUF_ERROR) {
             return code == Z_MEM_ERROR ? lks__fail(LKS_E_NOMEM, "no memory to decompress '%s'", s->path)
-                                       : bad_stream(s, s->z.msg != NULL ? s->z.msg : "the compressed data is broken");
+                                       : bad_stream(s, s->z.msg);
         }
     }
     s->at = 0;

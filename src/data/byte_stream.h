@@ -20,6 +20,7 @@ typedef struct lks_byte_stream {
     size_t at, have, size;
     z_stream z;
     bool z_open, member_ended, z_gzip;
+    unsigned members; /* whole ones so far */
 } lks_byte_stream;
 
 /* Start from { 0 }; may be opened again and again (buffer_size must stay the same), path is borrowed. */
@@ -27,6 +28,8 @@ lks_status lks__stream_open(lks_byte_stream *s, const char *path, lks_compressio
 void lks__stream_close(lks_byte_stream *s); /* keeps the buffers */
 void lks__stream_free(lks_byte_stream *s);
 
+/* What the first bytes of a file show that could not be read: "; it looks like gzip: read it with ...", or `otherwise`. */
+const char *lks__stream_hint(const lks_byte_stream *s, const unsigned char *data, size_t n, const char *otherwise);
 /* Bytes of the open file as it lies there, compressed or not; UINT64_MAX if nobody knows. */
 uint64_t lks__stream_size(const lks_byte_stream *s);
 /* Up to n bytes; *got < n only at the end of the file. */

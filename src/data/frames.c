@@ -6,6 +6,7 @@
 #include "files/crc32c.h"
 #include "files/endian.h"
 
+static const char why_cut[] = " (was its writer closed?)";
 static const uint64_t max_frame = (uint64_t)1 << 31; /* 2 GiB, as TensorFlow's protocol buffers */
 
 void lks__frame_begin(lks_frame *f, const lks_byte_stream *s)
@@ -13,8 +14,17 @@ void lks__frame_begin(lks_frame *f, const lks_byte_stream *s)
     f->limit = s->compressed ? UINT64_MAX : lks__stream_size(s);
 }
 
+/* Whether the file ends before `end`. It may have grown since it was opened. */
+static bool ends_before(lks_frame *f, const lks_byte_stream *s, uint64_t end)
+{
+    if (f->limit >= end) return false;
+    lks__frame_begin(f, s);
+    return f->limit < end;
+}
+
 /* The length in the header, once it is known to be one. `after`: where the stream stands behind the header. */
-static lks_status read_length(const lks_frame *f, const unsigned char header[12], uint64_t after, size_t *out)
+static lks_status read_length(lks_frame *f, const lks_byte_stream *s, const unsigned char header[12], uint64_t after,
+                              size_t *out)
 {
     uint64_t length = lks__le64(header);
 
@@ -23,9 +33,9 @@ static lks_status read_length(const lks_frame *f, const unsigned char header[12]
     if (length > max_frame)
         return lks__fail(LKS_E_FORMAT, "a record of %llu bytes is above the limit of 2 GiB",
                          (unsigned long long)length);
-    if (f->limit != UINT64_MAX && (f->limit < after || length > f->limit - after))
-        return lks__fail(LKS_E_FORMAT, "the record has %llu bytes, the file is cut off before that",
-                         (unsigned long long)length);
+    if (ends_before(f, s, after + length))
+        return lks__fail(LKS_E_FORMAT, "the record has %llu bytes, the file is cut off before that%s",
+                         (unsigned long long)length, why_cut);
     *out = (size_t)length;
     return LKS_OK;
 }
@@ -38,7 +48,7 @@ static lks_status check_payload(const lks_frame *f, const unsigned char footer[4
 
 static lks_status cut_off(void)
 {
-    return lks__fail(LKS_E_FORMAT, "the file ends inside a record: it is cut off");
+    return lks__fail(LKS_E_FORMAT, "the file ends inside a record: it is cut off%s", why_cut);
 }
 
 /* A frame that stands in the stream's buffer as a whole; LKS_END if it does not. */
@@ -50,7 +60,7 @@ static lks_status read_in_place(lks_frame *f, lks_byte_stream *s, unsigned char 
     LKS_TRY(lks__stream_peek(s, &data, &n));
     if (n < 12) return LKS_END;
     memcpy(header, data, 12);
-    LKS_TRY(read_length(f, header, s->offset + 12, &f->size));
+    LKS_TRY(read_length(f, s, header, s->offset + 12, &f->size));
     if (n - 12 < f->size || n - 12 - f->size < 4) return LKS_END;
     f->payload = data + 12;
     lks__stream_take(s, f->size + 16);
@@ -66,8 +76,8 @@ lks_status lks__frame_read(lks_frame *f, lks_byte_stream *s, unsigned char heade
     if (status != LKS_END) return status;
     LKS_TRY(lks__stream_read(s, header, 12, &got));
     if (got == 0) return LKS_END;
-    if (got < 12) return lks__fail(LKS_E_FORMAT, "the file ends inside a record's header: it is cut off");
-    LKS_TRY(read_length(f, header, s->offset, &f->size));
+    if (got < 12) return lks__fail(LKS_E_FORMAT, "the file ends inside a record's header: it is cut off%s", why_cut);
+    LKS_TRY(read_length(f, s, header, s->offset, &f->size));
     LKS_TRY(lks__grow(&f->copy, &f->room, f->size < 64 ? 64 : f->size, 1));
     f->payload = f->copy;
     LKS_TRY(lks__stream_read(s, f->copy, f->size, &got));
@@ -83,9 +93,9 @@ lks_status lks__frame_pass(lks_frame *f, lks_byte_stream *s, unsigned char heade
 
     LKS_TRY(lks__stream_read(s, header, 12, &got));
     if (got == 0) return LKS_END;
-    if (got < 12) return lks__fail(LKS_E_FORMAT, "the file ends inside a record's header: it is cut off");
-    LKS_TRY(read_length(f, header, s->offset, &f->size));
-    if (f->limit != UINT64_MAX && f->limit - s->offset - f->size < 4) return cut_off();
+    if (got < 12) return lks__fail(LKS_E_FORMAT, "the file ends inside a record's header: it is cut off%s", why_cut);
+    LKS_TRY(read_length(f, s, header, s->offset, &f->size));
+    if (ends_before(f, s, s->offset + f->size + 4)) return cut_off();
     LKS_TRY(lks__stream_pass(s, (uint64_t)f->size + 4, &done));
     return done < (uint64_t)f->size + 4 ? cut_off() : LKS_OK;
 }

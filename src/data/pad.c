@@ -73,6 +73,14 @@ lks_status lks__padding_init(lks_padding *p, const lks_spec *in, const lks_padde
     return status;
 }
 
+void lks__padding_describe(const lks_padding *p, lks_recipe *r)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        for (int64_t k = 0; k < p->shape[i].rank; k++) lks__recipe_int(r, p->shape[i].dim[k]);
+        lks__recipe_tensor(r, p->value[i]);
+    }
+}
+
 /* The shape of one row of component i. */
 static lks_status row_shape(const lks_padding *p, lks_cursor *n, size_t i, size_t rows, lks_element *const *row,
                             lks_shape *out)

@@ -13,6 +13,8 @@ typedef struct lks_padding {
 
 /* From the options; LKS_E_... if they do not fit the spec. Shares the values. */
 lks_status lks__padding_init(lks_padding *p, const lks_spec *in, const lks_padded_batch_options *o);
+/* Shapes and values, for fingerprints. */
+void lks__padding_describe(const lks_padding *p, lks_recipe *r);
 void lks__padding_free(lks_padding *p);
 /* The n elements (at least one) as one batch of the cursor's dataset. */
 lks_status lks__padding_stack(const lks_padding *p, lks_cursor *n, size_t rows, lks_element *const *row,

@@ -28,6 +28,41 @@ void lks__recipe_text(lks_recipe *r, const char *text)
     lks__recipe_bytes(r, text, strlen(text) + 1);
 }
 
+/* Of large arrays a sample spread over all of it. */
+static void add_sample(lks_recipe *r, const char *data, size_t size)
+{
+    enum { WHOLE = 1 << 20, PIECE = 4096, PIECES = WHOLE / PIECE };
+
+    if (size <= WHOLE) {
+        lks__recipe_bytes(r, data, size);
+        return;
+    }
+    for (size_t i = 0; i < PIECES; i++) lks__recipe_bytes(r, data + (size - PIECE) / (PIECES - 1) * i, PIECE);
+}
+
+void lks__recipe_tensor(lks_recipe *r, const lks_tensor *t)
+{
+    enum { MOST_TEXTS = 4096 };
+    lks_shape shape;
+    int64_t step;
+
+    if (t == NULL) {
+        lks__recipe_int(r, -1);
+        return;
+    }
+    shape = lks_tensor_shape(t);
+    lks__recipe_int(r, (int64_t)lks_tensor_dtype(t));
+    for (int64_t k = 0; k < shape.rank; k++) lks__recipe_int(r, shape.dim[k]);
+    step = lks_tensor_size(t) / MOST_TEXTS + 1;
+    for (int64_t i = 0; lks_tensor_dtype(t) == LKS_STRING && i < lks_tensor_size(t); i += step) {
+        const lks_bytes *b = (const lks_bytes *)lks_tensor_cdata(t) + i;
+        lks__recipe_int(r, (int64_t)b->size);
+        add_sample(r, b->data, b->size);
+    }
+    if (lks_tensor_dtype(t) != LKS_STRING)
+        add_sample(r, lks_tensor_cdata(t), (size_t)lks_tensor_size(t) * lks_dtype_size(lks_tensor_dtype(t)));
+}
+
 static void add(lks_recipe *r, const lks_dataset *ds)
 {
     char text[LKS_SPEC_TEXT];
@@ -37,6 +72,14 @@ static void add(lks_recipe *r, const lks_dataset *ds)
     if (ds->stage->describe != NULL) ds->stage->describe(ds, r);
     lks__recipe_int(r, (int64_t)ds->n_inputs);
     for (size_t i = 0; i < ds->n_inputs; i++) add(r, ds->input[i]);
+}
+
+uint64_t lks__recipe_of(void (*describe)(const void *what, lks_recipe *r), const void *what)
+{
+    lks_recipe r = { 0xCBF29CE484222325u };
+
+    describe(what, &r);
+    return r.hash;
 }
 
 uint64_t lks__recipe_fingerprint(const lks_dataset *ds)

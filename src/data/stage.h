@@ -141,6 +141,9 @@ bool lks__shuffle_is_new_each_pass(const lks_dataset *ds);
 void lks__recipe_int(lks_recipe *r, int64_t value);
 void lks__recipe_text(lks_recipe *r, const char *text);
 void lks__recipe_bytes(lks_recipe *r, const void *data, size_t size);
+void lks__recipe_tensor(lks_recipe *r, const lks_tensor *t); /* dtype, shape, values (a sample of many); or NULL */
+/* The fingerprint of anything that describes itself. */
+uint64_t lks__recipe_of(void (*describe)(const void *what, lks_recipe *r), const void *what);
 uint64_t lks__recipe_fingerprint(const lks_dataset *ds);
 /* Writes the value to the state, or reads it back from there. */
 void lks__counter(lks_counters *c, int64_t *value);

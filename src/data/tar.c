@@ -157,7 +157,9 @@ static lks_status take_member(lks_tar *t, lks_byte_stream *s, const unsigned cha
         t->name = t->pax_name = (lks_text){ 0 };
         return lks__fail(LKS_E_NOMEM, "no memory for a member's name");
     }
-    if (size > INT64_MAX - BLOCK || (t->limit != UINT64_MAX && (t->limit < s->offset || size > t->limit - s->offset)))
+    if (size <= INT64_MAX - BLOCK && t->limit < s->offset + size)
+        t->limit = lks__stream_size(s); /* it may have grown */
+    if (size > INT64_MAX - BLOCK || t->limit < s->offset + size)
         return lks__fail(LKS_E_FORMAT, "member '%s' has %llu bytes, the archive is cut off before that",
                          t->name.data == NULL ? "" : t->name.data, (unsigned long long)size);
     t->size = t->left = size;
@@ -187,10 +189,7 @@ lks_status lks__tar_next(lks_tar *t, lks_byte_stream *s)
         if (is_zero(header)) return LKS_END;
         if (!checksum_is_right(header))
             return lks__fail(LKS_E_FORMAT, "the checksum of a member's header is wrong%s",
-                             s->offset == BLOCK && header[0] == 0x1f && header[1] == 0x8b
-                                 ? "; it looks like gzip: read it with compression_type \"GZIP\""
-                             : s->offset == BLOCK ? ": is this a tar archive?"
-                                                  : "");
+                             s->offset == BLOCK ? lks__stream_hint(s, header, BLOCK, "; is this a tar archive?") : "");
         if (!read_number(header + SIZE, 12, &size)) return lks__fail(LKS_E_FORMAT, "the size of a member is malformed");
         type = (char)header[TYPE];
         if (type == 'L' || type == 'x') {

@@ -40,7 +40,9 @@ static lks_status check_structure(const char *path, uint64_t *size)
     lks_status status;
     void *map;
 
-    if (fd < 0) return lks__fail(LKS_E_NOTFOUND, "cannot open '%s': %s", path, lks__os_error(errno));
+    if (fd < 0)
+        return lks__fail(errno == ENOENT || errno == ENOTDIR ? LKS_E_NOTFOUND : LKS_E_IO, "cannot open '%s': %s", path,
+                         lks__os_error(errno));
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size <= 0) {
         close(fd);
         return lks__fail(LKS_E_FORMAT, "'%s' is empty or no file, an HDF5 file was expected", path);

@@ -17,14 +17,34 @@ static lks_status split_record(csv_cursor *c)
 
     c->n_fields = 0;
     c->text.length = 0;
-    LKS_TRY(lks__stream_byte(&c->base.stream, &byte));
-    if (c->after_cr && byte == '\n') LKS_TRY(lks__stream_byte(&c->base.stream, &byte));
+    c->record_line = c->line + 1;
+    c->record_offset = c->base.stream.offset;
+    LKS_TRY(lks__csv_byte(c, &byte));
+    if (c->after_cr && byte == '\n') {
+        c->record_line = --c->line + 1;
+        c->record_offset = c->base.stream.offset;
+        LKS_TRY(lks__csv_byte(c, &byte));
+    }
     c->after_cr = false;
     if (byte < 0) return LKS_END;
     s.byte = byte;
     LKS_TRY(lks__csv_split(&s));
     if (c->text.failed) return lks__file_fail(&c->base, LKS_E_NOMEM, "no memory for a record");
     return s.fault == NULL ? LKS_OK : lks__csv_fault(c, "%s", s.fault);
+}
+
+/* One field alone most often means another delimiter. */
+static lks_status wrong_count(csv_cursor *c)
+{
+    const csv_dataset *d = (const csv_dataset *)c->base.base.dataset;
+    const bool other = c->n_fields == 1 && c->text.length > 0 &&
+                       (memchr(c->text.data, ';', c->text.length) != NULL ||
+                        memchr(c->text.data, '\t', c->text.length) != NULL ||
+                        memchr(c->text.data, ',', c->text.length) != NULL);
+
+    return lks__csv_fault(c, "%s%zu fields are expected, %zu found%s", d->file_columns > 0 ? "" : "at least ",
+                          d->file_columns > 0 ? d->file_columns : d->min_columns, c->n_fields,
+                          other ? "; is field_delim right?" : "");
 }
 
 static lks_status record(lks_file_cursor *base, lks_element **out)
@@ -35,10 +55,7 @@ static lks_status record(lks_file_cursor *base, lks_element **out)
     lks_status status;
 
     LKS_TRY(split_record(c));
-    if (c->n_fields != d->file_columns && d->file_columns > 0)
-        return lks__csv_fault(c, "%zu fields are expected, %zu found", d->file_columns, c->n_fields);
-    if (d->file_columns == 0 && c->n_fields < d->min_columns)
-        return lks__csv_fault(c, "at least %zu fields are expected, %zu found", d->min_columns, c->n_fields);
+    if (d->file_columns > 0 ? c->n_fields != d->file_columns : c->n_fields < d->min_columns) return wrong_count(c);
     e = lks__cursor_element(&base->base);
     if (e == NULL) return LKS_E_NOMEM;
     for (size_t i = 0; i < d->n; i++) {
@@ -52,21 +69,38 @@ static lks_status record(lks_file_cursor *base, lks_element **out)
     return LKS_OK;
 }
 
+/* Errors name columns by the header line. */
+static lks_status keep_names(csv_cursor *c)
+{
+    for (size_t i = 0; i < c->n_fields; i++) {
+        const csv_field *f = &c->field[i];
+        lks__text_append(&c->names, f->size == 0 ? "" : c->text.data + f->at, f->size);
+        lks__text_append(&c->names, "", 1);
+    }
+    return c->names.failed ? lks__file_fail(&c->base, LKS_E_NOMEM, "no memory for the header line") : LKS_OK;
+}
+
 /* The mark of UTF-8, then the header line. */
 static lks_status begin(lks_file_cursor *base)
 {
     csv_cursor *c = (csv_cursor *)base;
     const unsigned char *data;
+    const char *hint;
     lks_status status;
     size_t n;
 
     c->after_cr = false;
+    c->line = 0;
+    c->names.length = 0;
     LKS_TRY(lks__stream_peek(&base->stream, &data, &n));
+    hint = lks__stream_hint(&base->stream, data, n, NULL);
+    if (hint != NULL && data[0] != 'x') return lks__file_fail(base, LKS_E_FORMAT, "this is no CSV file%s", hint);
     if (n >= 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0) lks__stream_take(&base->stream, 3);
     if (!((const csv_dataset *)base->base.dataset)->header) return LKS_OK;
     status = split_record(c);
+    if (status == LKS_END) return lks__file_fail(base, LKS_E_FORMAT, "the file is empty, a header line was expected");
     base->go_on = false;
-    return status;
+    return status == LKS_OK ? keep_names(c) : status;
 }
 
 static lks_status next(lks_cursor *n, lks_element **out)
@@ -79,6 +113,7 @@ static void close_cursor(lks_cursor *n)
     csv_cursor *c = (csv_cursor *)n;
 
     lks__text_free(&c->text);
+    lks__text_free(&c->names);
     lks__free(c->field);
     lks__file_close(n);
 }
@@ -103,7 +138,9 @@ static void describe(const lks_dataset *ds, lks_recipe *r)
     for (size_t i = 0; i < d->n; i++) lks__recipe_int(r, (int64_t)d->column[i]);
     lks__recipe_int(r, d->header);
     lks__recipe_int(r, d->delimiter);
+    lks__recipe_int(r, d->quotes);
     lks__recipe_text(r, d->na);
+    for (size_t i = 0; i < d->n; i++) lks__recipe_tensor(r, d->fallback[i]);
 }
 
 const lks_stage lks__stage_csv = { .name = "csv",

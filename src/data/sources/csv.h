@@ -27,7 +27,10 @@ typedef struct csv_cursor {
     lks_text text; /* the fields of the present record one behind another */
     csv_field *field;
     size_t n_fields, room;
-    bool after_cr; /* a following \n belongs to the end of the last record */
+    bool after_cr;             /* a following \n belongs to the end of the last record */
+    int64_t line, record_line; /* line ends passed so far; the line on which the present record begins, from 1 */
+    uint64_t record_offset;
+    lks_text names; /* the fields of the header line, each with a zero byte behind it */
 } csv_cursor;
 
 /* Splitting: the state while one record is read. */
@@ -38,6 +41,8 @@ typedef struct csv_scan {
     const char *fault; /* the first thing that is wrong */
 } csv_scan;
 lks_status lks__csv_split(csv_scan *s);
+/* The next byte of the file, its line counted. */
+lks_status lks__csv_byte(csv_cursor *c, int *byte);
 
 /* Component i from its field. */
 lks_status lks__csv_convert(csv_cursor *c, lks_element *e, size_t i);

@@ -15,12 +15,20 @@ lks_status lks__csv_fault(csv_cursor *c, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     c->base.go_on = true;
-    return lks__file_fail(&c->base, LKS_E_ARG, "%s", text);
+    return lks__fail(LKS_E_ARG, "'%s', line %lld, record %lld, offset %llu: %s", c->base.stream.path,
+                     (long long)c->record_line, (long long)c->base.record, (unsigned long long)c->record_offset, text);
+}
+
+lks_status lks__csv_byte(csv_cursor *c, int *byte)
+{
+    LKS_TRY(lks__stream_byte(&c->base.stream, byte));
+    c->line += *byte == '\n' || *byte == '\r';
+    return LKS_OK;
 }
 
 static lks_status advance(csv_scan *s)
 {
-    return lks__stream_byte(&s->c->base.stream, &s->byte);
+    return lks__csv_byte(s->c, &s->byte);
 }
 
 static bool ends_record(const csv_scan *s)
@@ -97,16 +105,31 @@ static const char *number_text(const csv_cursor *c, const csv_field *f, char buf
 
     for (; n > 0 && (*from == ' ' || *from == '\t'); n--) from++;
     while (n > 0 && (from[n - 1] == ' ' || from[n - 1] == '\t')) n--;
-    if (n == 0 || n >= 128) return NULL;
+    if (n == 0 || n >= 128 || memchr(from, '\0', n) != NULL) return NULL;
     memcpy(buffer, from, n);
     buffer[n] = '\0';
     return buffer;
 }
 
+/* "column 2", with its name where the file has a header line. */
+static const char *column_text(const csv_cursor *c, size_t column, char text[96])
+{
+    const char *name = c->names.data, *end = name + c->names.length;
+
+    for (size_t i = 0; i < column && name < end; i++) name += strlen(name) + 1;
+    if (name < end) snprintf(text, 96, "column %zu ('%.60s')", column, name);
+    else snprintf(text, 96, "column %zu", column);
+    return text;
+}
+
 static lks_status bad_number(csv_cursor *c, size_t column, const csv_field *f, lks_dtype dtype)
 {
-    return lks__csv_fault(c, "column %zu is no %s: '%.*s'", column, lks_dtype_name(dtype),
-                          (int)(f->size < 60 ? f->size : 60), f->size == 0 ? "" : c->text.data + f->at);
+    char text[96];
+
+    return lks__csv_fault(c, "%s is no %s: '%.*s'%s", column_text(c, column, text), lks_dtype_name(dtype),
+                          (int)(f->size < 60 ? f->size : 60), f->size == 0 ? "" : c->text.data + f->at,
+                          f->size > 0 && memchr(c->text.data + f->at, ',', f->size) != NULL ? " (decimals need a point)"
+                                                                                            : "");
 }
 
 static lks_status convert_number(csv_cursor *c, lks_tensor *t, size_t column, const csv_field *f)
@@ -137,9 +160,12 @@ lks_status lks__csv_convert(csv_cursor *c, lks_element *e, size_t i)
     const char *text = f->size == 0 ? "" : c->text.data + f->at;
     bool empty = f->size == 0 || (f->size == strlen(d->na) && memcmp(text, d->na, f->size) == 0);
     lks_tensor *t;
+    char name[96];
 
     if (empty && d->fallback[i] != NULL) return lks_element_set(e, i, d->fallback[i]);
-    if (empty) return lks__csv_fault(c, "column %zu is required and empty", column);
+    if (empty)
+        return lks__csv_fault(c, "%s is required and %s: give it a default", column_text(c, column, name),
+                              f->size == 0 ? "is empty" : "holds na_value");
     t = lks_element_output(e, i);
     if (t == NULL) return LKS_E_NOMEM;
     if (d->dtype[i] == LKS_STRING) return lks__tensor_set_bytes(t, 0, text, f->size);

@@ -25,9 +25,9 @@ static lks_status not_a_multiple(const lks_file_cursor *c, uint64_t body)
 {
     const fixed_dataset *d = recipe(c);
 
-    return lks__fail(LKS_E_ARG,
+    return lks__fail(LKS_E_FORMAT,
                      "'%s' has %llu bytes between its header of %zu and footer of %zu, no multiple of the record "
-                     "length %zu",
+                     "length %zu: one of these sizes is wrong, or the file is cut off",
                      c->stream.path, (unsigned long long)body, d->header, d->footer, d->record);
 }
 
@@ -44,7 +44,7 @@ static lks_status begin(lks_file_cursor *c)
     size = c->stream.compressed ? UINT64_MAX : lks__stream_size(&c->stream);
     if (size != UINT64_MAX && size > 0) {
         if (size < (uint64_t)d->header + d->footer)
-            return lks__fail(LKS_E_ARG, "'%s' has %llu bytes, fewer than its header of %zu and footer of %zu",
+            return lks__fail(LKS_E_FORMAT, "'%s' has %llu bytes, fewer than its header of %zu and footer of %zu",
                              c->stream.path, (unsigned long long)size, d->header, d->footer);
         if ((size - d->header - d->footer) % d->record != 0) return not_a_multiple(c, size - d->header - d->footer);
     }
@@ -53,8 +53,10 @@ static lks_status begin(lks_file_cursor *c)
         size_t n;
         LKS_TRY(lks__stream_peek(&c->stream, &data, &n));
         if (n == 0)
-            return c->stream.offset == 0 ? LKS_END
-                                         : lks__fail(LKS_E_ARG, "'%s' ends inside its header", c->stream.path);
+            return c->stream.offset == 0
+                       ? LKS_END
+                       : lks__fail(LKS_E_FORMAT, "'%s' ends after %llu bytes, inside its header of %zu", c->stream.path,
+                                   (unsigned long long)c->stream.offset, d->header);
         if (n > left) n = left;
         lks__stream_take(&c->stream, n);
         left -= n;

@@ -86,13 +86,8 @@ static void destroy(lks_dataset *ds)
 static void describe(const lks_dataset *ds, lks_recipe *r)
 {
     const tensors_dataset *d = (const tensors_dataset *)ds;
-    char text[LKS_SHAPE_TEXT];
 
-    for (size_t i = 0; i < d->n; i++) {
-        lks_shape shape = lks_tensor_shape(d->tensor[i]);
-        lks__recipe_text(r, lks_dtype_name(lks_tensor_dtype(d->tensor[i])));
-        lks__recipe_text(r, lks__shape_text(&shape, text));
-    }
+    for (size_t i = 0; i < d->n; i++) lks__recipe_tensor(r, d->tensor[i]);
 }
 
 const lks_stage lks__stage_tensor_slices = { .name = "from_tensor_slices",

@@ -48,9 +48,22 @@ static lks_status record(lks_file_cursor *c, lks_element **out)
     return lks__string_element(&c->base, t->line.data, t->line.length, out);
 }
 
+/* Any bytes are lines; those of an archive are hardly wanted. */
+static lks_status begin(lks_file_cursor *c)
+{
+    const unsigned char *data;
+    const char *hint;
+    size_t n;
+
+    LKS_TRY(lks__stream_peek(&c->stream, &data, &n));
+    hint = n > 0 && data[0] != 'x' ? lks__stream_hint(&c->stream, data, n, NULL) : NULL;
+    if (hint != NULL) lks__warn("text_lines: '%s' is read as plain text%s", c->stream.path, hint);
+    return LKS_OK;
+}
+
 static lks_status next(lks_cursor *n, lks_element **out)
 {
-    return lks__file_next((lks_file_cursor *)n, NULL, record, out);
+    return lks__file_next((lks_file_cursor *)n, begin, record, out);
 }
 
 static void close_cursor(lks_cursor *n)

@@ -17,10 +17,7 @@ static lks_status begin(lks_file_cursor *c)
 /* A likely cause, where the very first bytes show one. */
 static const char *hint(const lks_file_cursor *c, const unsigned char header[12])
 {
-    if (c->record > 0 || c->stream.compressed) return "";
-    if (header[0] == 0x1f && header[1] == 0x8b) return "; it looks like gzip: read it with compression_type \"GZIP\"";
-    if (header[0] == 0x78) return "; it looks like zlib: read it with compression_type \"ZLIB\"";
-    return "; is this a TFRecord file?";
+    return c->record > 0 ? "" : lks__stream_hint(&c->stream, header, 12, "; is this a TFRecord file?");
 }
 
 /* Reads or passes over the next record. */

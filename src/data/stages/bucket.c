@@ -1,5 +1,6 @@
 /* bucket.c - bucket_by_sequence_length: group_by_window whose key is the bucket of the element's length and whose windows become
  * (padded) batches. */
+#include <stdio.h>
 #include <string.h>
 
 #include "data/elements.h"
@@ -16,6 +17,7 @@ typedef struct buckets {
     int64_t *boundary, *batch_size;
     bool to_boundary, no_padding, drop_remainder;
     lks_padding padding;
+    char name[48]; /* of the function for sizes, with what else decides the batches: for the fingerprint */
 } buckets;
 
 static void release(void *user)
@@ -138,6 +140,17 @@ static lks_status check(const lks_bucket_options *o)
     return LKS_OK;
 }
 
+static void describe_all(const void *what, lks_recipe *r)
+{
+    const buckets *b = what;
+
+    lks__data_fn_describe(&b->length, r);
+    for (size_t i = 0; i < b->n; i++) lks__recipe_int(r, b->boundary[i]);
+    for (size_t i = 0; i <= b->n; i++) lks__recipe_int(r, b->batch_size[i]);
+    lks__recipe_int(r, b->to_boundary + 2 * b->no_padding + 4 * b->drop_remainder);
+    lks__padding_describe(&b->padding, r);
+}
+
 static lks_status set_up(buckets *b, lks_dataset *ds, const lks_map_fn *length, const lks_bucket_options *o)
 {
     lks_status status = lks__data_fn_init(&b->length, ds, length), second;
@@ -152,7 +165,7 @@ static lks_status set_up(buckets *b, lks_dataset *ds, const lks_map_fn *length, 
     if (spec != NULL) b->lengths = lks__buffers_create(spec, 0);
     lks_spec_release(spec);
     b->n = o->n_boundaries;
-    b->boundary = lks__memdup(o->boundaries, b->n * sizeof *b->boundary);
+    b->boundary = lks__memdup(b->n > 0 ? o->boundaries : o->batch_sizes, (b->n > 0 ? b->n : 1) * sizeof *b->boundary);
     b->batch_size = lks__memdup(o->batch_sizes, (b->n + 1) * sizeof *b->batch_size);
     if (b->lengths == NULL || b->boundary == NULL || b->batch_size == NULL)
         return lks__fail(LKS_E_NOMEM, "no memory for %zu buckets", b->n);
@@ -184,11 +197,10 @@ lks_dataset *lks_bucket_by_sequence_length_with(lks_dataset *dataset, const lks_
         dataset = lks__dataset_begin1(&lks__stage_bucket, dataset);
         return dataset == NULL ? NULL : lks__dataset_fail(dataset, status);
     }
+    snprintf(b->name, sizeof b->name, "bucket_batch_size %016llx", (unsigned long long)lks__recipe_of(describe_all, b));
     const int64_t flags = b->length.fn.flags;
     const lks_map_fn key = { sizeof key, "bucket", lks_spec_fn_int64, bucket_of, flags, b, release, 0 };
-    const lks_map_fn size = {
-        sizeof size, "bucket_batch_size", lks_spec_fn_int64, size_of, LKS_FN_PURE, b, release, 0
-    };
+    const lks_map_fn size = { sizeof size, b->name, lks_spec_fn_int64, size_of, LKS_FN_PURE, b, release, 0 };
     const lks_map_fn batches = { sizeof batches, "bucket_batch", reduced_spec, reduce, LKS_FN_PURE, b, release, 0 };
     return lks_group_by_window(dataset, &key, &batches, .window_size_func = &size);
 }

@@ -56,6 +56,7 @@ static void describe(const lks_dataset *ds, lks_recipe *r)
 {
     lks__recipe_int(r, ((const padded_dataset *)ds)->size);
     lks__recipe_int(r, ((const padded_dataset *)ds)->drop_remainder);
+    lks__padding_describe(&((const padded_dataset *)ds)->padding, r);
 }
 
 const lks_stage lks__stage_padded_batch = { .name = "padded_batch",

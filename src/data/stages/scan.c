@@ -97,7 +97,10 @@ static void destroy(lks_dataset *ds)
 
 static void describe(const lks_dataset *ds, lks_recipe *r)
 {
-    lks__data_fn_describe(&((const scan_dataset *)ds)->f, r);
+    const scan_dataset *d = (const scan_dataset *)ds;
+
+    lks__data_fn_describe(&d->f, r);
+    for (size_t i = 0; i < d->n; i++) lks__recipe_tensor(r, d->initial[i]);
 }
 
 static const char *unsavable(const lks_dataset *ds)
