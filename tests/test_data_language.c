@@ -12,17 +12,6 @@ static lks_dataset *build(const char *text)
 
 #define RANGE(n) "{'op':'range','args':[" #n "]}"
 
-/* With ' for ", so that they can be read. */
-static const char *quoted(const char *text)
-{
-    static char out[4096];
-    size_t n = strlen(text);
-
-    assert_true(n < sizeof out);
-    for (size_t i = 0; i <= n; i++) out[i] = (char)(text[i] == '\'' ? '"' : text[i]);
-    return out;
-}
-
 static void words_are_the_stages_of_tf_data(void **state)
 {
     static const struct {

@@ -6,6 +6,26 @@
 
 #include "base/text.h"
 
+/* With ' for ", so that they can be read. */
+static inline const char *quoted(const char *text)
+{
+    static char out[4096];
+    size_t n = strlen(text);
+
+    assert_true(n < sizeof out);
+    for (size_t i = 0; i <= n; i++) out[i] = (char)(text[i] == '\'' ? '"' : text[i]);
+    return out;
+}
+
+/* A zero byte becomes two letters. */
+static inline void put_string(lks_text *t, const lks_bytes *b)
+{
+    for (size_t i = 0; i < b->size; i++) {
+        if (b->data[i] == '\0') lks__text_puts(t, "\\0");
+        else lks__text_append(t, b->data + i, 1);
+    }
+}
+
 static inline void put_number(lks_text *t, const lks_tensor *v, int64_t i)
 {
     const void *data = lks_tensor_cdata(v);
@@ -17,7 +37,7 @@ static inline void put_number(lks_text *t, const lks_tensor *v, int64_t i)
     case LKS_BOOL: lks__text_printf(t, "%d", ((const uint8_t *)data)[i]); break;
     case LKS_FLOAT32: lks__text_printf(t, "%g", (double)((const float *)data)[i]); break;
     case LKS_FLOAT64: lks__text_printf(t, "%g", ((const double *)data)[i]); break;
-    case LKS_STRING: lks__text_append(t, ((const lks_bytes *)data)[i].data, ((const lks_bytes *)data)[i].size); break;
+    case LKS_STRING: put_string(t, &((const lks_bytes *)data)[i]); break;
     default: lks__text_printf(t, "<%s>", lks_dtype_name(lks_tensor_dtype(v))); break;
     }
 }

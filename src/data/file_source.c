@@ -75,6 +75,16 @@ lks_status lks__file_fail(const lks_file_cursor *c, lks_status code, const char 
                      (unsigned long long)c->stream.offset, text);
 }
 
+lks_status lks__file_place(const lks_file_cursor *c, uint64_t offset, const char *hint)
+{
+    lks_error error = { .code = LKS_OK };
+
+    lks__error_capture(&error, LKS_E_FORMAT);
+    if (error.text[0] == '\'') return lks__context(LKS_E_FORMAT, "record %lld", (long long)c->record);
+    return lks__fail(LKS_E_FORMAT, "'%s', record %lld, offset %llu: %s%s", c->stream.path, (long long)c->record,
+                     (unsigned long long)offset, error.text, hint);
+}
+
 /* Without memory for the name the element has none. */
 static void note_origin(lks_file_cursor *c, lks_element *e, uint64_t offset)
 {

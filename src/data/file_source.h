@@ -45,6 +45,10 @@ void lks__file_close(lks_cursor *n); /* as a stage's close */
 /* lks__fail with the file's name, record and offset. */
 lks_status lks__file_fail(const lks_file_cursor *c, lks_status code, const char *fmt, ...) LKS_PRINTF(3, 4);
 
+/* A failure with LKS_E_FORMAT that says what is wrong at `offset`, with the file's name, record and offset in front (those of the
+ * stream say the file themselves) and `hint` behind it. */
+lks_status lks__file_place(const lks_file_cursor *c, uint64_t offset, const char *hint);
+
 /* An element that is one string. */
 lks_status lks__string_element(lks_cursor *n, const void *data, size_t size, lks_element **out);
 

@@ -172,14 +172,15 @@ static lks_status decode_raw(const lks_op *op, lks_op_call *call, const lks_view
 
     if (bytes->size % item != 0 || !settle(&shape, (int64_t)(bytes->size / item))) {
         bool proto = bytes->size > 4 && p[0] == 0x08 && p[2] == 0x12; /* TensorProto: dtype, shape */
-        return lks__fail(LKS_E_SHAPE, "%zu bytes do not make %s %s%s", bytes->size, lks_dtype_name(op->dtype),
-                         lks__shape_text(&op->shape, text),
+        return lks__fail(LKS_E_SHAPE, "%zu bytes do not make %s %s of %zu byte%s each%s", bytes->size,
+                         lks_dtype_name(op->dtype), lks__shape_text(&op->shape, text), item, item == 1 ? "" : "s",
                          proto ? "; they begin like a serialized tensor, which parse_tensor would read" : "");
     }
     data = lks__op_room(call, op->dtype, &shape, out);
     if (data == NULL) return lks__error_code();
     if (bytes->size > 0) memcpy(data, bytes->data, bytes->size);
     if (!lks__host_is_little()) lks__swap_bytes(data, bytes->size / item, item);
+    for (size_t i = 0; op->dtype == LKS_BOOL && i < bytes->size; i++) ((uint8_t *)data)[i] = p[i] != 0;
     return LKS_OK;
 }
 

@@ -28,13 +28,7 @@ static lks_status advance(lks_file_cursor *c, bool pass)
     uint64_t offset = c->stream.offset;
     lks_status status = pass ? lks__frame_pass(f, &c->stream, header) : lks__frame_read(f, &c->stream, header);
 
-    if (status == LKS_E_FORMAT) {
-        lks_error error = { .code = LKS_OK };
-        lks__error_capture(&error, status);
-        return lks__fail(status, "'%s', record %lld, offset %llu: %s%s", c->stream.path, (long long)c->record,
-                         (unsigned long long)offset, error.text, hint(c, header));
-    }
-    return status;
+    return status == LKS_E_FORMAT ? lks__file_place(c, offset, hint(c, header)) : status;
 }
 
 static lks_status record(lks_file_cursor *c, lks_element **out)

@@ -83,11 +83,7 @@ static lks_status next_member(web_cursor *w)
     if (w->waiting) return LKS_OK;
     for (;;) {
         lks_status status = lks__tar_next(&w->tar, &w->base.stream);
-        if (status == LKS_E_FORMAT) {
-            lks_error e = { .code = LKS_OK };
-            lks__error_capture(&e, status);
-            return lks__file_fail(&w->base, status, "%s", e.text);
-        }
+        if (status == LKS_E_FORMAT) return lks__file_place(&w->base, w->base.stream.offset, "");
         if (status != LKS_OK) return status;
         w->dot = extension_of(w->tar.name.data == NULL ? "" : w->tar.name.data, w->tar.name.length);
         if (w->dot > 0) break;
