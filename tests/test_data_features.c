@@ -69,11 +69,10 @@ static void set(lks_example *e, const list *l, bool step)
 enum { MOST = 16 };
 
 /* Records of these lists as a dataset of strings; `steps`: lists of a sequence, "id" is context. */
-static lks_dataset *records_of(const list *l, bool steps)
+static lks_tensor *bytes_of(const list *l, bool steps, int64_t *count)
 {
     lks_tensor *t = lks_tensor_create(LKS_STRING, lks_shape(MOST));
     int64_t n = 0;
-    lks_dataset *ds;
 
     for (; l->key == NULL || l->key[0] != 0; n++, l++) {
         lks_example *e = lks_example_create();
@@ -85,7 +84,16 @@ static lks_dataset *records_of(const list *l, bool steps)
         lks_free(bytes);
         lks_example_release(e);
     }
-    ds = lks_take(lks_from_tensor_slices(t), n);
+    *count = n;
+    return t;
+}
+
+static lks_dataset *records_of(const list *l, bool steps)
+{
+    int64_t n;
+    lks_tensor *t = bytes_of(l, steps, &n);
+    lks_dataset *ds = lks_take(lks_from_tensor_slices(t), n);
+
     lks_tensor_release(t);
     return ds;
 }
@@ -412,10 +420,11 @@ static void every_failed_allocation_is_reported(void **state)
 
     (void)state;
     for (int kind = 0; kind < 2; kind++) {
-        lks_dataset *records = kind == 0 ? records_of(pairs, false) : records_of(sequences, true);
+        int64_t n;
+        lks_tensor *records = kind == 0 ? bytes_of(pairs, false, &n) : bytes_of(sequences, true, &n);
         EVERY_ALLOCATION_FAILS(
             {
-                lks_dataset *ds = lks_batch(lks_dataset_retain(records), 2);
+                lks_dataset *ds = lks_batch(lks_take(lks_from_tensor_slices(records), n), 2);
                 lks_iter *it = NULL;
                 lks_element *e = NULL;
                 ds = kind == 0 ? parse(ds, f) : parse_sequences(ds, LKS_TRUE);
@@ -426,7 +435,7 @@ static void every_failed_allocation_is_reported(void **state)
                 lks_dataset_release(ds);
             },
             {});
-        lks_dataset_release(records);
+        lks_tensor_release(records);
     }
 }
 

@@ -30,7 +30,8 @@ struct lks_buffers {
     pthread_mutex_t lock;
     lks_spec *spec;
     size_t n_leaves;
-    _Atomic int64_t out; /* things that will come home, and one for the owner: who brings the last frees the pool */
+    _Atomic int64_t out;   /* things that will come home, and one for the owner: who brings the last frees the pool */
+    _Atomic int64_t bytes; /* of its tensors */
     size_t spare;
     atomic_bool closed;
     unsigned forks; /* a forked child must not wait for a lock that nobody will open */
@@ -47,9 +48,15 @@ static lks_tensor **rest_of(lks_element *e, size_t k)
     return &e->value[e->home->n_leaves + k].tensor;
 }
 
-lks_buffers *lks__buffers_create(const lks_spec *spec, int64_t held)
+static size_t spare_for(int64_t held)
 {
     enum { MAX_SPARE = 1 << 16 };
+
+    return (size_t)(held < 0 ? 0 : held > MAX_SPARE ? MAX_SPARE : held);
+}
+
+lks_buffers *lks__buffers_create(const lks_spec *spec, int64_t held)
+{
     size_t n = lks_spec_leaf_count(spec);
     lks_buffers *b = lks__calloc(1, sizeof *b + 2 * n * sizeof *b->lists);
 
@@ -61,7 +68,7 @@ lks_buffers *lks__buffers_create(const lks_spec *spec, int64_t held)
     b->spec = lks_spec_retain(spec);
     b->n_leaves = n;
     atomic_init(&b->out, 1);
-    b->spare = (size_t)(held < 0 ? 0 : held > MAX_SPARE ? MAX_SPARE : held);
+    b->spare = spare_for(held);
     b->forks = lks__fork_count();
     for (size_t i = 0; i < 2 * n; i++) b->lists[i].owner = b;
     return b;
@@ -73,9 +80,15 @@ const lks_spec *lks__buffers_spec(const lks_buffers *b)
 }
 
 /* Tensors of a pool stand in the ledger from their making to their end. */
-static void free_tensor(lks_tensor *t)
+static void count_bytes(lks_buffers *b, int64_t bytes)
 {
-    lks__ledger_add(-(int64_t)lks__tensor_capacity(t));
+    lks__ledger_add(bytes);
+    atomic_fetch_add_explicit(&b->bytes, bytes, memory_order_relaxed);
+}
+
+static void free_tensor(lks_buffers *b, lks_tensor *t)
+{
+    count_bytes(b, -(int64_t)lks__tensor_capacity(t));
     lks__tensor_destroy(t);
 }
 
@@ -84,7 +97,7 @@ static lks_tensor *make_tensor(free_list *list, size_t bytes);
 static void free_shell(lks_element *e)
 {
     for (size_t k = 0; k < 2 * e->home->n_leaves; k++)
-        if (*rest_of(e, k) != NULL) free_tensor(*rest_of(e, k));
+        if (*rest_of(e, k) != NULL) free_tensor(e->home, *rest_of(e, k));
     lks__free(e);
 }
 
@@ -101,7 +114,7 @@ static void destroy(lks_buffers *b)
     free_shells(b->shells);
     free_shells(atomic_load(&b->returned));
     for (size_t i = 0; i < 2 * b->n_leaves; i++) {
-        for (size_t k = 0; k < b->lists[i].n; k++) free_tensor(b->lists[i].item[k]);
+        for (size_t k = 0; k < b->lists[i].n; k++) free_tensor(b, b->lists[i].item[k]);
         lks__free(b->lists[i].item);
     }
     for (pool_name *n = b->names, *next; n != NULL; n = next) {
@@ -129,6 +142,26 @@ void lks__buffers_release(lks_buffers *b)
     if (b == NULL || forked(b)) return; /* a child leaves the parent's pool alone */
     atomic_store(&b->closed, true);
     came_home(b, 1);
+}
+
+void lks__buffers_rest(lks_buffers *b, _Atomic(lks_buffers *) *place)
+{
+    enum { MOST = 1 << 27, SHARE = 16 }; /* bytes; of the budget, one in so many */
+    int64_t budget = lks__ledger_budget() / SHARE;
+
+    if (b == NULL) return;
+    if (!forked(b) && !lks__ledger_tight() && atomic_load(&b->bytes) <= (budget < MOST ? budget : MOST))
+        b = atomic_exchange(place, b);
+    lks__buffers_release(b);
+}
+
+lks_buffers *lks__buffers_wake(_Atomic(lks_buffers *) *place, const lks_spec *spec, int64_t held)
+{
+    lks_buffers *b = atomic_exchange(place, NULL);
+
+    if (b == NULL || forked(b)) return lks__buffers_create(spec, held);
+    b->spare = spare_for(held);
+    return b;
 }
 
 /* Takes a free thing or makes room for one more and returns NULL. `*status` tells the two NULLs apart. */
@@ -256,6 +289,7 @@ lks_element *lks__buffers_element(lks_buffers *b)
     e->resting = 0;
     atomic_store(&e->references, 1);
     e->origin = (lks_origin){ .file = NULL };
+    e->given = false;
     return e;
 }
 
@@ -328,7 +362,7 @@ static void tensor_home(void *owner, lks_tensor *tensor)
     if (kept) list->item[list->n++] = tensor;
     else list->made--;
     pthread_mutex_unlock(&b->lock);
-    if (!kept) free_tensor(tensor);
+    if (!kept) free_tensor(b, tensor);
     came_home(b, 1);
 }
 
@@ -336,7 +370,7 @@ static lks_tensor *make_tensor(free_list *list, size_t bytes)
 {
     lks_tensor *t = lks__tensor_create_homed(bytes, tensor_home, list);
 
-    if (t != NULL) lks__ledger_add((int64_t)lks__tensor_capacity(t));
+    if (t != NULL) count_bytes(list->owner, (int64_t)lks__tensor_capacity(t));
     return t;
 }
 
@@ -352,7 +386,7 @@ static lks_tensor *tensor_of(lks_element *e, size_t k, size_t bytes)
     if (t == NULL) t = take(b, list, &status);
     if (status != LKS_OK) return NULL;
     if (t != NULL && lks__tensor_capacity(t) >= bytes) return t;
-    if (t != NULL) free_tensor(t); /* too small: a larger one takes its place */
+    if (t != NULL) free_tensor(b, t); /* too small: a larger one takes its place */
     t = make_tensor(list, bytes);
     if (t == NULL) take_back(b, list);
     else add_spare(b, list, bytes);

@@ -7,6 +7,7 @@
 
 #include "byte_stream.h"
 #include "files/os_error.h"
+#include "work.h"
 
 static void *z_alloc(void *user, unsigned items, unsigned size)
 {
@@ -20,8 +21,22 @@ static void z_free(void *user, void *memory)
     lks__free(memory);
 }
 
+/* From here on blocks are read by who asks, at the place behind those that were given out. */
+static void stop_ahead(lks_byte_stream *s)
+{
+    uint64_t next = s->offset + (s->have - s->at);
+
+    if (s->ahead == NULL) return;
+    lks__stream_ahead_end(s->ahead);
+    s->ahead = NULL;
+    s->by_itself = true;
+    lseek(s->fd, (off_t)next, SEEK_SET);
+}
+
 void lks__stream_close(lks_byte_stream *s)
 {
+    lks__stream_ahead_end(s->ahead);
+    s->ahead = NULL;
     if (s->open && s->fd >= 0) close(s->fd);
     lks__remote_close(s->remote);
     s->remote = NULL;
@@ -80,6 +95,11 @@ lks_status lks__stream_open(lks_byte_stream *s, const char *path, lks_compressio
     return s->compressed ? start_inflate(s, compression) : LKS_OK;
 }
 
+static lks_status read_failed(const lks_byte_stream *s, int error)
+{
+    return lks__fail(LKS_E_IO, "cannot read '%s': %s", s->path, lks__os_error(error));
+}
+
 static lks_status read_some(lks_byte_stream *s, void *buffer, size_t n, size_t *got)
 {
     ssize_t k;
@@ -87,7 +107,7 @@ static lks_status read_some(lks_byte_stream *s, void *buffer, size_t n, size_t *
     if (s->remote != NULL) return lks__remote_read(s->remote, buffer, n, got);
     do k = read(s->fd, buffer, n);
     while (k < 0 && errno == EINTR);
-    if (k < 0) return lks__fail(LKS_E_IO, "cannot read '%s': %s", s->path, lks__os_error(errno));
+    if (k < 0) return read_failed(s, errno);
     *got = (size_t)k;
     return LKS_OK;
 }
@@ -168,12 +188,28 @@ static lks_status inflate_block(lks_byte_stream *s)
     return LKS_OK;
 }
 
+/* When the first block of a local file has been read. */
+static void begin_ahead(lks_byte_stream *s)
+{
+    if (s->by_itself || s->remote != NULL || s->have < s->size) return;
+    s->by_itself = true;
+    s->forks = lks__fork_count();
+    s->ahead = lks__stream_ahead_begin(s->fd, s->offset + s->have, s->size);
+}
+
 static lks_status refill(lks_byte_stream *s)
 {
     if (s->at < s->have || s->ended) return LKS_OK;
     if (s->compressed) return inflate_block(s);
+    if (s->ahead != NULL && s->forks != lks__fork_count()) stop_ahead(s);
     s->at = 0;
-    LKS_TRY(read_some(s, s->out, s->size, &s->have));
+    if (s->ahead != NULL) {
+        int error = lks__stream_ahead_take(s->ahead, &s->out, &s->have);
+        if (error != 0) return read_failed(s, error);
+    } else {
+        LKS_TRY(read_some(s, s->out, s->size, &s->have));
+        begin_ahead(s);
+    }
     s->ended = s->have == 0;
     return LKS_OK;
 }
@@ -206,6 +242,7 @@ lks_status lks__stream_read(lks_byte_stream *s, void *buffer, size_t n, size_t *
     while (*got < n) {
         size_t part, left = n - *got;
         if (s->at == s->have && !s->compressed && !s->ended && left >= s->size) { /* large: not through the buffer */
+            stop_ahead(s);
             LKS_TRY(read_some(s, (char *)buffer + *got, left, &part));
             s->ended = part == 0;
             s->offset += part;
@@ -233,7 +270,8 @@ lks_status lks__stream_pass(lks_byte_stream *s, uint64_t n, uint64_t *done)
     while (*done < n) {
         size_t ready = s->have - s->at;
         uint64_t left = n - *done;
-        if (ready == 0 && !s->compressed && seek_on(s, left)) {
+        if (ready == 0 && left >= s->size) stop_ahead(s);
+        if (ready == 0 && !s->compressed && s->ahead == NULL && seek_on(s, left)) {
             s->offset += left;
             *done = n;
             break;

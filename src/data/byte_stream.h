@@ -6,6 +6,7 @@
 
 #include "files/remote.h"
 #include "stage.h"
+#include "stream_ahead.h"
 
 typedef enum lks_compression { LKS_PLAIN = 0, LKS_GZIP, LKS_ZLIB } lks_compression;
 
@@ -18,6 +19,9 @@ typedef struct lks_byte_stream {
     uint64_t offset;         /* of the next byte given out, after decompression */
     unsigned char *out, *in; /* in: compressed bytes */
     size_t at, have, size;
+    lks_stream_ahead *ahead; /* NULL, or who reads the blocks */
+    unsigned forks;
+    bool by_itself; /* not read ahead */
     z_stream z;
     bool z_open, member_ended, z_gzip;
     unsigned members; /* whole ones so far */

@@ -75,7 +75,7 @@ void lks__cursor_close(lks_cursor *n)
     if (n->stage->close != NULL) n->stage->close(n);
     for (size_t i = 0; n->input != NULL && i < n->dataset->n_inputs; i++) lks__cursor_close(n->input[i]);
     lks__free(n->input);
-    lks__buffers_release(n->buffers);
+    lks__buffers_rest(n->buffers, &n->dataset->resting);
     lks_dataset_release(n->dataset);
     lks__free(n);
 }
@@ -135,7 +135,8 @@ lks_status lks__cursor_next_rows(lks_cursor *n, int64_t *rows, int64_t want, int
 
 lks_buffers *lks__cursor_buffers(lks_cursor *n)
 {
-    if (n->buffers == NULL) n->buffers = lks__buffers_create(n->dataset->spec, n->place.held);
+    if (n->buffers == NULL)
+        n->buffers = lks__buffers_wake(&n->dataset->resting, n->dataset->spec, n->place.held);
     return n->buffers;
 }
 

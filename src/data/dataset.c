@@ -32,6 +32,7 @@ void lks_dataset_release(lks_dataset *dataset)
             dataset->input[0] = NULL;
         }
         drop_inputs(dataset);
+        lks__buffers_release(atomic_load(&dataset->resting));
         lks_spec_release(dataset->spec);
         lks__free(dataset->error);
         lks__free(dataset);

@@ -36,6 +36,7 @@ struct lks_element {
     lks_element *batch; /* not NULL: large components are to be rows `row` of this one's (placer.h) */
     int64_t row;
     const lks_bytes *read; /* not NULL: the file that its function begins with reading, read beforehand */
+    bool given;            /* to the function that it is the input of, which may take strings out of it */
     lks_value value[];     /* and behind them room for tensors that rest, two a component (buffers.c) */
 };
 
@@ -44,6 +45,12 @@ lks_buffers *lks__buffers_create(const lks_spec *spec, int64_t held);
 /* The owner's good-bye; what is still out finds its way, the last one frees the pool. NULL is fine. */
 void lks__buffers_release(lks_buffers *b);
 const lks_spec *lks__buffers_spec(const lks_buffers *b);
+
+/* Between two passes over a dataset a pool of moderate size rests with it, so that a warm pass allocates nothing. Steals b (NULL is fine):
+ * it rests in *place, or is released where it is large or memory is short. */
+void lks__buffers_rest(lks_buffers *b, _Atomic(lks_buffers *) *place);
+/* The pool that rests there, or a new one; as lks__buffers_create. */
+lks_buffers *lks__buffers_wake(_Atomic(lks_buffers *) *place, const lks_spec *spec, int64_t held);
 
 /* A copy of the name that lives as long as the pool, the same for equal names; NULL on failure. */
 const char *lks__buffers_name(lks_buffers *b, const char *name);

@@ -52,6 +52,7 @@ struct lks_dataset {
     lks_dataset *original; /* not NULL: a clone (clone.h), whose fields belong to this one, but for `extra` */
     void *extra;           /* freed with the dataset */
     atomic_bool warned;    /* traps.c has looked at it */
+    _Atomic(lks_buffers *) resting; /* NULL, or the pool of the last pass (lks__buffers_rest) */
 };
 
 /* Steals the inputs. NULL (no memory, or a NULL input), the first input that had failed, or a new dataset of

@@ -98,6 +98,27 @@ static void unlink_work(work_pool *p, lks_work *work)
     work->queued = false;
 }
 
+static _Atomic int64_t io_bytes, io_busy_ns;
+
+static void run_io(lks_work *work)
+{
+    int64_t begin = lks__wall_ns();
+
+    work->run(work);
+    atomic_fetch_add_explicit(&io_busy_ns, lks__wall_ns() - begin, memory_order_relaxed);
+}
+
+void lks__work_read(size_t bytes)
+{
+    atomic_fetch_add_explicit(&io_bytes, (int64_t)bytes, memory_order_relaxed);
+}
+
+void lks__work_io(int64_t *bytes, int64_t *busy_ns)
+{
+    *bytes = atomic_load_explicit(&io_bytes, memory_order_relaxed);
+    *busy_ns = atomic_load_explicit(&io_busy_ns, memory_order_relaxed);
+}
+
 static void *worker(void *arg)
 {
     work_pool *p = arg;
@@ -116,7 +137,8 @@ static void *worker(void *arg)
         }
         unlink_work(p, work);
         pthread_mutex_unlock(&p->lock);
-        work->run(work);
+        if (p == &pools[1]) run_io(work);
+        else work->run(work);
         pthread_mutex_lock(&p->lock);
     }
     return NULL;

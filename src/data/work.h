@@ -25,6 +25,9 @@ void lks__work_submit(lks_work *work);
 bool lks__work_take_back(lks_work *work);
 /* How long threads that compute have waited for work so far, summed. */
 int64_t lks__work_idle_ns(void);
+/* A thread read so many bytes of a file; how many were read so far, and how long threads that wait for files were at work, summed. */
+void lks__work_read(size_t bytes);
+void lks__work_io(int64_t *bytes, int64_t *busy_ns);
 /* Threads that would help: the user's number, else usable cores; at least 1. */
 int lks__work_threads(void);
 

@@ -25,10 +25,10 @@ struct lks_tensor {
     int64_t kept;    /* of recycled ones: the first elements hold strings whose memory serves again */
 };
 
-/* Before the bytes of every string: how many fit. */
-typedef union text_head {
-    size_t room;
-    max_align_t align;
+/* Right before the bytes of every string: how many fit, and how far before the bytes their block begins. A string that was a part of
+ * another has its head within what the other was, at any address: heads are copied in and out. */
+typedef struct text_head {
+    size_t room, before;
 } text_head;
 
 static const struct {
@@ -214,16 +214,41 @@ lks_tensor *lks_tensor_retain(lks_tensor *tensor)
     return tensor;
 }
 
-static text_head *head_of(const lks_bytes *b)
+static text_head head_of(const lks_bytes *b)
 {
-    return b->data == NULL ? NULL : (text_head *)(void *)(b->data - sizeof(text_head));
+    text_head head = { 0, 0 };
+
+    if (b->data != NULL) memcpy(&head, b->data - sizeof head, sizeof head);
+    return head;
+}
+
+/* The memory that a string lies in. */
+static char *block_of(const lks_bytes *b)
+{
+    return b->data == NULL ? NULL : (char *)b->data - head_of(b).before;
+}
+
+/* Bytes that fit where its string begins with its block. */
+static size_t block_room(const lks_bytes *b)
+{
+    text_head head = head_of(b);
+
+    return b->data == NULL ? 0 : head.room + head.before - sizeof head;
+}
+
+static void begin_string(lks_bytes *b, char *data, size_t size, text_head head)
+{
+    memcpy(data - sizeof head, &head, sizeof head);
+    data[size] = '\0';
+    b->data = data;
+    b->size = size;
 }
 
 static void free_strings(lks_tensor *tensor, int64_t n)
 {
     lks_bytes *b = (lks_bytes *)tensor->data;
 
-    for (int64_t i = 0; i < n; i++) lks__free(head_of(&b[i]));
+    for (int64_t i = 0; i < n; i++) lks__free(block_of(&b[i]));
 }
 
 /* Recycled tensors keep the memory of strings of usual size, so that warm pipelines allocate nothing. */
@@ -240,8 +265,8 @@ static void let_strings_go(lks_tensor *tensor)
     if (tensor->kept < tensor->size) tensor->kept = tensor->size;
     for (int64_t i = 0; i < tensor->kept; i++) {
         b[i].size = 0;
-        if (b[i].data == NULL || head_of(&b[i])->room <= USUAL) continue;
-        lks__free(head_of(&b[i]));
+        if (block_room(&b[i]) <= USUAL) continue;
+        lks__free(block_of(&b[i]));
         b[i].data = NULL;
     }
 }
@@ -348,39 +373,54 @@ static size_t room_for(const lks_tensor *tensor, size_t size)
 char *lks__tensor_string(lks_tensor *tensor, int64_t i, size_t size)
 {
     lks_bytes *b = (lks_bytes *)tensor->data + i;
-    text_head *head = head_of(b);
-    char *data;
+    text_head head = { block_room(b), sizeof head };
+    char *block = block_of(b);
 
-    if (head == NULL || head->room < size) {
-        size_t room = room_for(tensor, size);
-        text_head *fresh = room > SIZE_MAX - sizeof *fresh - 1 ? NULL : lks__malloc(sizeof *fresh + room + 1);
-        if (fresh == NULL) {
+    if (block == NULL || head.room < size) {
+        char *old = block;
+        head.room = room_for(tensor, size);
+        block = head.room > SIZE_MAX - sizeof head - 1 ? NULL : lks__malloc(sizeof head + head.room + 1);
+        if (block == NULL) {
             lks__fail(LKS_E_NOMEM, "no memory for a string of %zu bytes", size);
             return NULL;
         }
-        lks__free(head);
-        head = fresh;
-        head->room = room;
+        lks__free(old);
     }
-    data = (char *)(head + 1);
-    data[size] = '\0';
-    b->data = data;
-    b->size = size;
-    return data;
+    begin_string(b, block + sizeof head, size, head);
+    return block + sizeof head;
+}
+
+/* Both are recycled, and nobody else sees `from`. */
+static bool can_give(const lks_tensor *from, const lks_tensor *to)
+{
+    return from->dtype == LKS_STRING && from->home != NULL && to->home != NULL && from->owns_data && to->owns_data &&
+           atomic_load(&from->references) == 1;
 }
 
 bool lks__tensor_move_strings(lks_tensor *to, int64_t at, lks_tensor *from)
 {
     lks_bytes *a = (lks_bytes *)from->data, *b = (lks_bytes *)to->data + at;
 
-    if (from->dtype != LKS_STRING || from->home == NULL || to->home == NULL || !from->owns_data || !to->owns_data ||
-        atomic_load(&from->references) != 1)
-        return false;
+    if (!can_give(from, to)) return false;
     for (int64_t i = 0; i < from->size; i++) {
         lks_bytes empty = b[i]; /* of a recycled tensor: memory that serves again */
         b[i] = a[i];
         a[i] = empty;
     }
+    return true;
+}
+
+bool lks__tensor_move_part(lks_tensor *to, int64_t at, lks_tensor *from, int64_t i, size_t offset, size_t size)
+{
+    lks_bytes *a = (lks_bytes *)from->data + i, *b = (lks_bytes *)to->data + at, part, empty = *b;
+    text_head head = head_of(a);
+
+    if (!can_give(from, to) || offset < sizeof head || offset > a->size || size > a->size - offset) return false;
+    head.room -= offset;
+    head.before += offset;
+    begin_string(&part, (char *)a->data + offset, size, head);
+    *b = part;
+    *a = (lks_bytes){ empty.data, 0 };
     return true;
 }
 

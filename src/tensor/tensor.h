@@ -42,6 +42,9 @@ bool lks__tensor_rest(lks_tensor *tensor, const void *owner);
 /* Strings of `from` become elements of `to` from `at` on, whose own become from's: no byte is copied. False where that can't be, because
  * others see `from` too or it holds no strings of its own; then nothing happened. */
 bool lks__tensor_move_strings(lks_tensor *to, int64_t at, lks_tensor *from);
+/* The same for the bytes [offset, offset + size) of string i: they stay where they are and become element `at` of `to`; the rest of
+ * string i is lost. Also false where offset is below 16. */
+bool lks__tensor_move_part(lks_tensor *to, int64_t at, lks_tensor *from, int64_t i, size_t offset, size_t size);
 
 /* Keras' name to dtype ("float32", ...); 0 if unknown. */
 lks_dtype lks__dtype_from_name(const char *name);

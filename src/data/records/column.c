@@ -80,3 +80,29 @@ lks_status lks__column_pad(const lks_column *c, lks_tensor *t, int64_t at, int64
     }
     return LKS_OK;
 }
+
+const lks_column *lks__column_to_take(const lks_features *f, const lks_found *found, lks_record_place from, lks_wire *text)
+{
+    enum { LEAST = 1 << 11 }; /* less is copied as fast */
+    size_t half, least;
+
+    if (from.strings == NULL || f->n_late > 0) return NULL;
+    half = ((const lks_bytes *)lks_tensor_cdata(from.strings))[from.i].size / 2;
+    least = half > LEAST ? half : LEAST;
+    for (size_t i = 0; i < f->n; i++) {
+        const lks_column *c = &f->column[i];
+        if (c->list == LKS_LIST_BYTES && c->size == 1 && found->at[c->at].p != NULL &&
+            lks__values_long_string(found->at[c->at], least, text))
+            return c;
+    }
+    return NULL;
+}
+
+lks_status lks__column_take(lks_wire text, lks_record_place from, lks_tensor *t, int64_t at)
+{
+    const lks_bytes *record = (const lks_bytes *)lks_tensor_cdata(from.strings) + from.i;
+    size_t offset = (size_t)((const char *)text.p - record->data), size = (size_t)(text.end - text.p);
+
+    if (lks__tensor_move_part(t, at, from.strings, from.i, offset, size)) return LKS_OK;
+    return lks__tensor_set_bytes(t, at, text.p, size);
+}

@@ -97,6 +97,8 @@ bool lks__values_begin(lks_values *v, lks_wire feature);
 bool lks__values_int64(lks_values v, int64_t *out);
 bool lks__values_float(lks_values v, float *out);
 lks_status lks__values_bytes(lks_values v, lks_tensor *out, int64_t at);
+/* The one string of a Feature that holds nothing but one of at least `least` bytes. */
+bool lks__values_long_string(lks_wire feature, size_t least, lks_wire *out);
 /* By the tensor's dtype, from element `at` on. */
 lks_status lks__values_put(const lks_values *v, lks_tensor *out, int64_t at);
 
@@ -112,8 +114,18 @@ lks_status lks__column_fixed(const lks_features *f, const lks_column *c, lks_wir
 lks_tensor *lks__column_output(lks_element *out, size_t leaf, lks_dtype dtype, int64_t rank, const int64_t *dims);
 /* n copies of the padding (or nothing) from element `at` on. */
 lks_status lks__column_pad(const lks_column *c, lks_tensor *t, int64_t at, int64_t n);
+/* Where a record stands whose bytes may be taken: string i of `strings`; strings NULL: they may not. */
+typedef struct lks_record_place {
+    lks_tensor *strings;
+    int64_t i;
+} lks_record_place;
+/* The column with a string that makes up most of the record, which its tensor may take instead of a copy, when all others have been
+ * written (it destroys what stands around the string); NULL: there is none. */
+const lks_column *lks__column_to_take(const lks_features *f, const lks_found *found, lks_record_place from, lks_wire *text);
+/* Takes it, or copies. */
+lks_status lks__column_take(lks_wire text, lks_record_place from, lks_tensor *t, int64_t at);
 /* All columns of one record into the element, from leaf 0 on. */
-lks_status lks__example_put(const lks_features *f, const lks_found *found, lks_element *out);
+lks_status lks__example_put(const lks_features *f, const lks_found *found, lks_record_place from, lks_element *out);
 extern const lks_map_fn lks__parse_nothing; /* fails with the last error: for a list of features that is NULL */
 /* The message of an Example under construction; valid until it is changed. */
 lks_status lks__example_bytes(lks_example *x, const char **data, size_t *size);
@@ -132,7 +144,7 @@ typedef struct lks_example_batch {
 
 /* Makes the fixed columns, in leaf 0 and on; then every record once; then the late ones. lks__batch_free in any case. */
 lks_status lks__batch_begin(lks_example_batch *b, lks_features *f, int64_t rows, lks_element *out);
-lks_status lks__batch_row(lks_example_batch *b, int64_t row, const lks_found *found);
+lks_status lks__batch_row(lks_example_batch *b, int64_t row, const lks_found *found, lks_record_place from);
 lks_status lks__batch_end(lks_example_batch *b, lks_element *out);
 void lks__batch_free(lks_example_batch *b);
 

@@ -36,14 +36,17 @@ void lks__batch_free(lks_example_batch *b)
     lks__free(b->late);
 }
 
-lks_status lks__batch_row(lks_example_batch *b, int64_t row, const lks_found *found)
+lks_status lks__batch_row(lks_example_batch *b, int64_t row, const lks_found *found, lks_record_place from)
 {
     const lks_features *f = b->f;
+    lks_wire text;
+    const lks_column *taken = lks__column_to_take(f, found, from, &text);
 
     for (size_t i = 0; i < f->n; i++) {
         const lks_column *c = &f->column[i];
         lks_values *v;
 
+        if (c == taken) continue;
         if (!lks__column_late(c)) {
             LKS_TRY(lks__column_fixed(f, c, found->at[c->at], b->fixed[i], row * c->size));
             continue;
@@ -54,7 +57,7 @@ lks_status lks__batch_row(lks_example_batch *b, int64_t row, const lks_found *fo
             return lks__fail(LKS_E_ARG, "feature '%s' holds %lld values, no multiple of the %lld of one row", c->f.key,
                              (long long)v->n, (long long)c->size);
     }
-    return LKS_OK;
+    return taken == NULL ? LKS_OK : lks__column_take(text, from, b->fixed[taken - f->column], row);
 }
 
 /* Values of all rows one after another. */

@@ -56,15 +56,22 @@ static lks_status put_column(const lks_features *f, const lks_column *c, const l
     return status == LKS_OK ? status : lks__context(status, "feature '%s'", c->f.key);
 }
 
-lks_status lks__example_put(const lks_features *f, const lks_found *found, lks_element *out)
+lks_status lks__example_put(const lks_features *f, const lks_found *found, lks_record_place from, lks_element *out)
 {
-    for (size_t i = 0; i < f->n; i++) LKS_TRY(put_column(f, &f->column[i], found, out));
-    return LKS_OK;
+    lks_wire text;
+    const lks_column *taken = lks__column_to_take(f, found, from, &text);
+    lks_tensor *t;
+
+    for (size_t i = 0; i < f->n; i++)
+        if (&f->column[i] != taken) LKS_TRY(put_column(f, &f->column[i], found, out));
+    if (taken == NULL) return LKS_OK;
+    t = lks__column_output(out, taken->leaf, taken->f.dtype, taken->f.shape.rank, taken->f.shape.dim);
+    return t == NULL ? lks__feature_no_memory() : lks__column_take(text, from, t, 0);
 }
 
 /* ---- a batch ---- */
 
-static lks_status apply_batch(lks_features *f, const lks_tensor *in, lks_element *out)
+static lks_status apply_batch(lks_features *f, const lks_tensor *in, lks_tensor *given, lks_element *out)
 {
     const lks_bytes *record = lks_tensor_cdata(in);
     lks_example_batch b;
@@ -73,7 +80,7 @@ static lks_status apply_batch(lks_features *f, const lks_tensor *in, lks_element
 
     for (int64_t r = 0; r < b.rows && status == LKS_OK; r++) {
         status = lks__example_scan(f, &record[r], &found);
-        if (status == LKS_OK) status = lks__batch_row(&b, r, &found);
+        if (status == LKS_OK) status = lks__batch_row(&b, r, &found, (lks_record_place){ given, r });
         if (status != LKS_OK) lks__context(status, "record %lld of the batch", (long long)r);
     }
     if (status == LKS_OK) status = lks__batch_end(&b, out);
@@ -87,12 +94,13 @@ static lks_status apply(const lks_map_context *context, lks_element *in, lks_ele
 {
     lks_features *f = user;
     const lks_tensor *t = in->value[0].tensor;
+    lks_tensor *given = in->given ? in->value[0].tensor : NULL;
     lks_found found;
 
     (void)context;
-    if (lks_tensor_shape(t).rank > 0) return apply_batch(f, t, out);
+    if (lks_tensor_shape(t).rank > 0) return apply_batch(f, t, given, out);
     LKS_TRY(lks__example_scan(f, lks_tensor_cdata(t), &found));
-    return lks__example_put(f, &found, out);
+    return lks__example_put(f, &found, (lks_record_place){ given, 0 }, out);
 }
 
 static lks_spec *output_spec(const lks_map_context *context, const lks_spec *in, void *user)

@@ -7,10 +7,12 @@
 
 lks_status lks__map_apply(lks_map_cursor *m, lks_call_place place, lks_element *in, lks_element **out)
 {
-    lks_status status = m->n_joined > 1
-                            ? lks__data_fn_apply_joined(m->joined, (size_t)m->n_joined, place, in, m->base.buffers, out)
-                            : lks__data_fn_apply(&lks__map_recipe(m)->f, place, in, m->base.buffers, out);
+    lks_status status;
 
+    if (atomic_load(&in->references) == 1) in->given = true; /* nobody looks at it after this */
+    status = m->n_joined > 1
+                 ? lks__data_fn_apply_joined(m->joined, (size_t)m->n_joined, place, in, m->base.buffers, out)
+                 : lks__data_fn_apply(&lks__map_recipe(m)->f, place, in, m->base.buffers, out);
     lks_element_release(in);
     return status;
 }
@@ -69,7 +71,7 @@ static lks_status open(lks_cursor *n)
     m->epoch = atomic_fetch_add(&d->passes, 1);
     if (d->parallel != 0) LKS_TRY(lks__map_open_window(m));
     waiting = m->room; /* blocks of an autotuned window grow later, while they warm up */
-    n->buffers = lks__buffers_create(d->base.spec, n->place.held + waiting);
+    n->buffers = lks__buffers_wake(&d->base.resting, d->base.spec, n->place.held + waiting);
     if (n->buffers == NULL) return LKS_E_NOMEM;
     return lks__map_open_below(m, lks__place_below(n->place, waiting + 1, false));
 }

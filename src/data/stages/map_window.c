@@ -85,6 +85,7 @@ static void read_one(lks_map_cursor *m, map_result *r, map_file *f)
     memcpy(path, name->data, name->size);
     path[name->size] = '\0';
     if (lks__read_file_again(path, &f->data, &f->room, &n) != LKS_OK) return;
+    lks__work_read(n);
     r->bytes = (lks_bytes){ f->data, n };
     r->place.read = &r->bytes;
 }
