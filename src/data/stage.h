@@ -129,6 +129,8 @@ lks_status lks__cursor_fail(const lks_cursor *n, lks_status code, const char *fm
 
 /* Steals ds, which is read up to `size` (at least 1) elements ahead on the pool for files, fewer where memory is short. */
 lks_dataset *lks__read_ahead(lks_dataset *dataset, size_t size);
+/* Steals ds, which must have `count` elements; a pass says so of the file `shard`. */
+lks_dataset *lks__assert_records(lks_dataset *dataset, int64_t count, const char *shard);
 /* The user's number of elements or LKS_AUTOTUNE, of a prefetch. */
 int64_t lks__prefetch_size(const lks_dataset *ds);
 /* The buffer of a shuffle; INT64_MAX = everything. */

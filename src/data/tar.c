@@ -12,6 +12,7 @@ void lks__tar_begin(lks_tar *t, const lks_byte_stream *s)
     t->name.length = t->pax_name.length = 0;
     t->size = t->left = t->padding = 0;
     t->pax_size = -1;
+    t->unclosed = false;
     t->limit = s->compressed ? UINT64_MAX : lks__stream_size(s);
 }
 
@@ -184,7 +185,8 @@ lks_status lks__tar_next(lks_tar *t, lks_byte_stream *s)
         char type;
         LKS_TRY(skip_rest(t, s));
         LKS_TRY(lks__stream_read(s, header, BLOCK, &got));
-        if (got == 0) return LKS_END; /* some archivers leave the closing blocks out */
+        t->unclosed = got == 0 && s->offset > 0;
+        if (got == 0) return LKS_END;
         if (got < BLOCK) return cut_off();
         if (is_zero(header)) return LKS_END;
         if (!checksum_is_right(header))

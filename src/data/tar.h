@@ -13,6 +13,7 @@ typedef struct lks_tar {
     uint64_t limit; /* bytes of the file, UINT64_MAX if unknown */
     lks_text pax_name;
     int64_t pax_size; /* -1: none */
+    bool unclosed; /* LKS_END came without the closing blocks: some archivers leave them out, or the file is cut off */
 } lks_tar;
 
 /* At the beginning of a file; keeps the buffers of an earlier one. */

@@ -36,7 +36,7 @@ static herr_t innermost(unsigned n, const H5E_error2_t *e, void *user)
 
 lks_status lks__h5_fail(const char *fmt, ...)
 {
-    char text[512], reason[256] = "no reason given";
+    char text[512], reason[256] = "";
     va_list args;
     int no_memory;
 
@@ -45,7 +45,8 @@ lks_status lks__h5_fail(const char *fmt, ...)
     va_end(args);
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, reason);
     no_memory = strstr(reason, "memory allocation failed") != NULL || strstr(reason, "can't allocate") != NULL;
-    return lks__fail(no_memory ? LKS_E_NOMEM : LKS_E_FORMAT, "%s: HDF5 says: %s", text, reason);
+    return lks__fail(no_memory ? LKS_E_NOMEM : LKS_E_FORMAT, "%s%s%s", text, reason[0] != '\0' ? ": HDF5 says: " : "",
+                     reason);
 }
 
 hid_t lks__h5_memory_access(const void *data, size_t n)

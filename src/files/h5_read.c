@@ -124,6 +124,21 @@ static lks_status read_attrs(reading *r, hid_t object)
 
 /* ---- datasets ---- */
 
+static const char *filter_name(H5Z_filter_t f)
+{
+    switch (f) {
+    case H5Z_FILTER_SZIP: return " (szip)";
+    case H5Z_FILTER_NBIT: return " (nbit)";
+    case H5Z_FILTER_SCALEOFFSET: return " (scale-offset)";
+    case 32000: return " (LZF)";
+    case 32001: return " (Blosc)";
+    case 32004: return " (LZ4)";
+    case 32008: return " (bitshuffle)";
+    case 32015: return " (Zstandard)";
+    default: return "";
+    }
+}
+
 /* External and virtual data would open other files, unknown filters would load code. */
 lks_status lks__h5_check_storage(hid_t dataset)
 {
@@ -138,7 +153,10 @@ lks_status lks__h5_check_storage(hid_t dataset)
         size_t n = 0;
         H5Z_filter_t f = H5Pget_filter2(plist, (unsigned)i, &flags, &n, NULL, 0, NULL, &config);
         if (f != H5Z_FILTER_DEFLATE && f != H5Z_FILTER_SHUFFLE && f != H5Z_FILTER_FLETCHER32)
-            status = lks__fail(LKS_E_UNSUPPORTED, "filter %d of its storage is not supported", (int)f);
+            status = lks__fail(
+                LKS_E_UNSUPPORTED,
+                "its storage is packed by filter %d%s, which is not supported: write it with gzip or without", (int)f,
+                filter_name(f));
     }
     H5Pclose(plist);
     return status;

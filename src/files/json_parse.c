@@ -40,6 +40,9 @@ lks_status lks__json_parse(const char *text, size_t n, const char *what, json_t 
         return LKS_OK;
     }
     if (json_error_code(&e) == json_error_out_of_memory) return lks__fail(LKS_E_NOMEM, "%s: no memory", what);
+    if (json_error_code(&e) == json_error_null_character)
+        return lks__fail(LKS_E_FORMAT, "%s, line %d, column %d (byte %d): texts with \\u0000 in them are refused", what,
+                         e.line, e.column, e.position);
     return lks__fail(LKS_E_FORMAT, "%s is not valid JSON at line %d, column %d (byte %d): %s", what, e.line, e.column,
                      e.position, e.text);
 }

@@ -171,7 +171,8 @@ lks_status lks__archive_read(const char *path, lks_archive *out)
     read_job job = { .path = path, .out = out };
     lks_status status = lks__file_job(run_read, &job);
 
-    return status == LKS_OK ? LKS_OK : lks__context(status, "cannot read '%s'", path);
+    if (status == LKS_OK || strstr(lks_last_error(), path) != NULL) return status;
+    return lks__context(status, "cannot read '%s'", path);
 }
 
 lks_status lks__archive_read_memory(const void *data, size_t n, lks_archive *out)

@@ -41,6 +41,7 @@ static spng_ctx *new_context(int flags)
 static lks_status failure(int code, const char *doing)
 {
     if (code == SPNG_EMEM || ran_out) return lks__fail(LKS_E_NOMEM, "%s: no memory", doing);
+    if (code == SPNG_IO_EOF) return lks__fail(LKS_E_FORMAT, "the file is cut short: it ends inside the picture");
     return lks__fail(LKS_E_FORMAT, "%s: %s", doing, spng_strerror(code));
 }
 

@@ -65,6 +65,7 @@ lks_dataset *lks_idx_n(size_t n, const char *const *paths)
 /* ---- npz ---- */
 
 typedef struct npz_columns {
+    const char *path;
     lks_npz *npz;
     const char *const *keys; /* NULL: all */
 } npz_columns;
@@ -73,7 +74,19 @@ static lks_status read_npz(void *from, size_t i, lks_tensor **out)
 {
     const npz_columns *c = from;
 
-    return lks__npz_read(c->npz, c->keys != NULL ? c->keys[i] : lks__npz_name(c->npz, i), out);
+    lks_status status = lks__npz_read(c->npz, c->keys != NULL ? c->keys[i] : lks__npz_name(c->npz, i), out);
+
+    return status == LKS_OK ? LKS_OK : lks__context(status, "'%s'", c->path);
+}
+
+/* A zip would end with the shortest. */
+static lks_dataset *as_many(lks_dataset *ds, const lks_dataset *first, const char *name, const char *other,
+                            const char *path)
+{
+    if (!lks__dataset_ok(ds) || !lks__dataset_ok(first) || ds->cardinality == first->cardinality) return ds;
+    return lks__dataset_fail(
+        ds, lks__fail(LKS_E_ARG, "'%s': array '%s' has %lld rows, array '%s' has %lld: name the ones to read", path,
+                      other, (long long)first->cardinality, name, (long long)ds->cardinality));
 }
 
 /* The tuple of all columns as a dict by their names. */
@@ -85,10 +98,11 @@ static lks_dataset *name_columns(const npz_columns *c, size_t n)
     if (name != NULL && part != NULL) {
         for (size_t i = 0; i < n; i++) {
             const char *one[] = { lks__npz_name(c->npz, i) };
-            npz_columns single = { c->npz, one };
+            npz_columns single = { c->path, c->npz, one };
             name[i] = one[0];
             part[i] = build(1, read_npz, &single);
         }
+        for (size_t i = 1; i < n; i++) part[i] = as_many(part[i], part[0], name[i], name[0], c->path);
         ds = lks_zip_named(n, name, part);
     }
     lks__free(part);
@@ -98,7 +112,7 @@ static lks_dataset *name_columns(const npz_columns *c, size_t n)
 
 lks_dataset *lks_npz_n(const char *path, size_t n, const char *const *keys)
 {
-    npz_columns c = { NULL, n == 0 ? NULL : keys };
+    npz_columns c = { path, NULL, n == 0 ? NULL : keys };
     lks_status status = lks__npz_open(path, &c.npz);
     lks_dataset *ds;
 

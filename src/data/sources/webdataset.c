@@ -84,6 +84,9 @@ static lks_status next_member(web_cursor *w)
     for (;;) {
         lks_status status = lks__tar_next(&w->tar, &w->base.stream);
         if (status == LKS_E_FORMAT) return lks__file_place(&w->base, w->base.stream.offset, "");
+        if (status == LKS_END && w->tar.unclosed)
+            lks__warn("webdataset: '%s' ends without the closing blocks of a tar archive: it may be cut off",
+                      w->base.stream.path);
         if (status != LKS_OK) return status;
         w->dot = extension_of(w->tar.name.data == NULL ? "" : w->tar.name.data, w->tar.name.length);
         if (w->dot > 0) break;

@@ -47,15 +47,24 @@ static void header(const cache_cursor *c, char out[sizeof magic + 8])
     for (int i = 0; i < 8; i++) out[sizeof magic + (size_t)i] = (char)(print >> 8 * i);
 }
 
+/* Files of others are not overwritten. */
+static const char no_cache[] =
+    "no file that lks_cache, lks_snapshot or lks_dataset_save wrote, or a damaged one: delete it "
+    "or give another name";
+
 /* Starts reading; LKS_E_NOTFOUND where there is nothing to read. */
 static lks_status start_reading(cache_cursor *c)
 {
     char want[sizeof magic + 8];
     unsigned char bytes[12];
+    lks_status status;
 
     LKS_TRY(lks__stream_open(&c->stream, recipe(c)->path, LKS_PLAIN, BUFFER));
     lks__frame_begin(&c->frame, &c->stream);
-    LKS_TRY(lks__frame_read(&c->frame, &c->stream, bytes));
+    status = lks__frame_read(&c->frame, &c->stream, bytes);
+    if (status == LKS_END) return lks__fail(LKS_E_FORMAT, "the file is empty, %s", no_cache);
+    if (status == LKS_E_FORMAT) return lks__context(status, "this is %s", no_cache);
+    if (status != LKS_OK) return status;
     header(c, want);
     if (c->base.dataset->n_inputs == 0 && c->frame.size == sizeof want &&
         memcmp(c->frame.payload, magic, sizeof magic) == 0)
@@ -66,7 +75,7 @@ static lks_status start_reading(cache_cursor *c)
                   recipe(c)->path);
         return LKS_E_NOTFOUND;
     }
-    return lks__fail(LKS_E_FORMAT, "the file is no cache of Lockstep");
+    return lks__fail(LKS_E_FORMAT, "this is %s", no_cache);
 }
 
 static lks_status open_cursor(lks_cursor *n)
@@ -80,8 +89,7 @@ static lks_status open_cursor(lks_cursor *n)
     }
     lks__stream_close(&c->stream);
     if (status != LKS_E_NOTFOUND || n->dataset->n_inputs == 0)
-        return lks__context(status == LKS_END ? LKS_E_FORMAT : status, "cache (stage %d), '%s'", n->dataset->number,
-                            recipe(c)->path);
+        return lks__context(status, "cache (stage %d), '%s'", n->dataset->number, recipe(c)->path);
     LKS_TRY(lks__save_begin(recipe(c)->path, &c->saving));
     c->writing = true;
     {

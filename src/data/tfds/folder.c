@@ -218,8 +218,13 @@ static lks_status list_shards(const lks_tfds_folder *f, const json_t *split, lks
 {
     const json_t *lengths = json_object_get(split, "shardLengths");
     size_t n = json_array_size(lengths);
+    int64_t bytes = 0;
 
+    if (json_object_get(split, "numBytes") != NULL) LKS_TRY(number_of(json_object_get(split, "numBytes"), &bytes));
     *records = 0;
+    if (n == 0 && bytes > 0) /* protocol buffers leave empty lists out: of a split without records, that is */
+        return lks__fail(LKS_E_FORMAT, "dataset_info.json: a split of %lld bytes has no \"shardLengths\"",
+                         (long long)bytes);
     if (n > MAX_SHARDS) return lks__fail(LKS_E_LIMIT, "a split has %zu shards, at most %d are read", n, MAX_SHARDS);
     out->file = lks__calloc(n, sizeof *out->file);
     out->length = lks__calloc(n, sizeof *out->length);

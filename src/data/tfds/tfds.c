@@ -185,17 +185,19 @@ static lks_spec *shard_spec(const lks_map_context *context, const lks_spec *in, 
     return lks_spec_dataset(lks_spec_tensor(LKS_STRING, lks_shape_of(0, NULL)));
 }
 
-/* Elements are (name of a shard, how many of its records to pass over, how many to read). */
+/* Elements are (name of a shard, how many of its records to pass over, how many to read, whether it must end there). */
 static lks_status open_shard(const lks_map_context *context, lks_element *in, lks_element *out, void *user)
 {
     const lks_bytes *name = lks_tensor_cdata(lks_element_tensor(in, 0));
     const int64_t *skip = lks_tensor_cdata(lks_element_tensor(in, 1));
     const int64_t *count = lks_tensor_cdata(lks_element_tensor(in, 2));
+    const int64_t *ends = lks_tensor_cdata(lks_element_tensor(in, 3));
     lks_dataset *ds = lks_tfrecord(1, &name->data, .allow_http = user != NULL ? LKS_TRUE : LKS_FALSE);
 
     (void)context;
     if (*skip > 0) ds = lks_skip(ds, *skip);
-    return lks_element_set_dataset(out, 0, lks_assert_cardinality(lks_take(ds, *count), *count));
+    if (!*ends) ds = lks_take(ds, *count);
+    return lks_element_set_dataset(out, 0, lks__assert_records(ds, *count, name->data));
 }
 
 static int http_mark;
@@ -205,22 +207,25 @@ static int http_mark;
 static lks_dataset *shards_of(const lks_tfds_part *p)
 {
     const lks_shape shape = lks_shape((int64_t)p->n);
-    lks_tensor *column[3] = { lks_tensor_create(LKS_STRING, shape), lks_tensor_create(LKS_INT64, shape),
-                              lks_tensor_create(LKS_INT64, shape) };
-    lks_status status = column[0] == NULL || column[1] == NULL || column[2] == NULL ? lks__error_code() : LKS_OK;
+    lks_tensor *column[4] = { lks_tensor_create(LKS_STRING, shape), lks_tensor_create(LKS_INT64, shape),
+                              lks_tensor_create(LKS_INT64, shape), lks_tensor_create(LKS_INT64, shape) };
+    lks_status status = LKS_OK;
     int64_t at = 0, n = 0;
     lks_dataset *ds;
 
+    for (int k = 0; k < 4; k++)
+        if (column[k] == NULL) status = lks__error_code();
     for (size_t i = 0; i < p->n && status == LKS_OK; at += p->length[i++]) {
         int64_t first = p->begin > at ? p->begin - at : 0;
         int64_t last = p->end - at < p->length[i] ? p->end - at : p->length[i];
         if (first >= last) continue;
         ((int64_t *)lks_tensor_data(column[1]))[n] = first;
         ((int64_t *)lks_tensor_data(column[2]))[n] = last - first;
+        ((int64_t *)lks_tensor_data(column[3]))[n] = last == p->length[i];
         status = lks__tensor_set_bytes(column[0], n++, p->file[i], strlen(p->file[i]));
     }
-    ds = status == LKS_OK ? lks_take(lks_from_tensor_slices_n(3, column), n) : refuse(status);
-    for (int k = 0; k < 3; k++) lks_tensor_release(column[k]);
+    ds = status == LKS_OK ? lks_take(lks_from_tensor_slices_n(4, column), n) : refuse(status);
+    for (int k = 0; k < 4; k++) lks_tensor_release(column[k]);
     return ds;
 }
 
