@@ -7,23 +7,7 @@
 
 static lks_status infer(const void *attrs, int n_in, const lks_type *const *in, lks_type *out)
 {
-    const lks_batch_attrs *a = attrs;
-    char text[LKS_TYPE_TEXT];
-
-    LKS_TRY(lks__expect_inputs("batch_sum", 1, n_in));
-    if (!in[0]->batched)
-        return lks__fail(LKS_E_SHAPE, "batch_sum: %s does not carry the batch", lks__type_text(in[0], text));
-    LKS_TRY(lks__reduce_infer("batch_sum", in[0], a->axes, false, out));
-    out->batched = false;
-    out->local = a->local;
-    return LKS_OK;
-}
-
-static size_t scratch(const void *attrs, const lks_type *const *in, const lks_type *out)
-{
-    (void)attrs;
-    (void)in;
-    return lks__type_bytes(out);
+    return lks__batch_infer("batch_sum", attrs, n_in, in, out);
 }
 
 static void run(const lks_op_call *call)
@@ -71,7 +55,7 @@ const lks_op lks__op_batch_sum = {
     .infer = infer,
     .run = run,
     .gradient = gradient,
-    .scratch = scratch,
+    .scratch = lks__batch_scratch,
     .flop = lks__reduce_flop,
     .cases = cases,
 };

@@ -9,15 +9,7 @@
 
 static lks_status infer(const void *attrs, int n_in, const lks_type *const *in, lks_type *out)
 {
-    const lks_pool_attrs *a = attrs;
-    int64_t channels;
-
-    LKS_TRY(lks__expect_inputs("pool_max", 1, n_in));
-    LKS_TRY(lks__pool_check("pool_max", a));
-    LKS_TRY(lks__expect_image("pool_max", in[0], a->in, &channels));
-    *out = *in[0];
-    out->shape = (lks_shape){ 3, { a->out[0], a->out[1], channels } };
-    return LKS_OK;
+    return lks__pool_infer("pool_max", attrs, n_in, in, out);
 }
 
 static void one_output(const lks_pool_attrs *a, int64_t channels, const float *x, int64_t oy, int64_t ox,
@@ -35,31 +27,13 @@ static void one_output(const lks_pool_attrs *a, int64_t channels, const float *x
 
 static void run(const lks_op_call *call)
 {
-    const lks_pool_attrs *a = call->attrs;
-    int64_t channels = call->out_type->shape.dim[2];
-    const float *x = call->in[0];
-    float *y = call->out;
-
-    for (int64_t i = 0; i < call->n; i++, x += a->in[0] * a->in[1] * channels)
-        for (int64_t oy = 0; oy < a->out[0]; oy++)
-            for (int64_t ox = 0; ox < a->out[1]; ox++, y += channels) one_output(a, channels, x, oy, ox, y);
+    lks__pool_windows(call, one_output);
 }
 
 static void gradient(const lks_vjp *v)
 {
     v->d_in[0] = lks__graph_pool_max_grad(v->in[0], v->d_out, v->attrs);
 }
-
-static const lks_pool_attrs halves = { { 2, 2 }, { 2, 2 }, { 0, 0 }, { 6, 4 }, { 3, 2 } },
-                            overlap = { { 3, 3 }, { 2, 2 }, { 1, 0 }, { 5, 6 }, { 3, 2 } },
-                            gaps = { { 1, 2 }, { 3, 3 }, { 0, 0 }, { 7, 5 }, { 3, 2 } };
-
-static const lks_op_case cases[] = {
-    { .name = "halves", .attrs = &halves, .n_in = 1, .in = { LKS_ROW(3, 6, 4, 3) }, .tolerance = 1e-2 },
-    { .name = "overlap", .attrs = &overlap, .n_in = 1, .in = { LKS_ROW(3, 5, 6, 2) }, .tolerance = 1e-2 },
-    { .name = "gaps", .attrs = &gaps, .n_in = 1, .in = { LKS_ROW(3, 7, 5, 1) }, .tolerance = 1e-2 },
-    { .name = NULL },
-};
 
 const lks_op lks__op_pool_max = {
     .name = "pool_max",
@@ -68,5 +42,5 @@ const lks_op lks__op_pool_max = {
     .run = run,
     .gradient = gradient,
     .flop = lks__pool_flop,
-    .cases = cases,
+    .cases = lks__pool_cases,
 };

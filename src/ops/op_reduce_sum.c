@@ -3,21 +3,12 @@
 
 static lks_status infer(const void *attrs, int n_in, const lks_type *const *in, lks_type *out)
 {
-    const lks_reduce_attrs *a = attrs;
-
-    LKS_TRY(lks__expect_inputs("reduce_sum", 1, n_in));
-    return lks__reduce_infer("reduce_sum", in[0], a->axes, a->keep, out);
+    return lks__reduce_infer("reduce_sum", attrs, n_in, in, out);
 }
 
 static void run(const lks_op_call *call)
 {
-    const lks_reduce_attrs *a = call->attrs;
-    int64_t n_x = lks__type_size(call->in_type[0]), n_y = lks__type_size(call->out_type);
-    lks_walk w = lks__reduce_walk(&call->in_type[0]->shape, a->axes);
-    const float *x = call->in[0];
-    float *y = call->out;
-
-    for (int64_t i = 0; i < call->n; i++) lks__reduce_sum_row(&w, x + i * n_x, y + i * n_y);
+    lks__reduce_run(call, lks__reduce_sum_row);
 }
 
 /* Every summed element receives the sum's gradient. */

@@ -128,7 +128,7 @@ lks_shape lks__reduce_keep_shape(const lks_shape *in, uint32_t axes)
     return s;
 }
 
-lks_status lks__reduce_infer(const char *op, const lks_type *in, uint32_t axes, bool keep, lks_type *out)
+static lks_status without_axes(const char *op, const lks_type *in, uint32_t axes, bool keep, lks_type *out)
 {
     char text[LKS_TYPE_TEXT];
     lks_type t = *in;
@@ -145,6 +145,46 @@ lks_status lks__reduce_infer(const char *op, const lks_type *in, uint32_t axes, 
     }
     *out = t;
     return LKS_OK;
+}
+
+lks_status lks__reduce_infer(const char *op, const void *attrs, int n_in, const lks_type *const *in, lks_type *out)
+{
+    const lks_reduce_attrs *a = attrs;
+
+    LKS_TRY(lks__expect_inputs(op, 1, n_in));
+    return without_axes(op, in[0], a->axes, a->keep, out);
+}
+
+lks_status lks__batch_infer(const char *op, const void *attrs, int n_in, const lks_type *const *in, lks_type *out)
+{
+    const lks_batch_attrs *a = attrs;
+    char text[LKS_TYPE_TEXT];
+
+    LKS_TRY(lks__expect_inputs(op, 1, n_in));
+    if (!in[0]->batched)
+        return lks__fail(LKS_E_SHAPE, "%s: %s does not carry the batch", op, lks__type_text(in[0], text));
+    LKS_TRY(without_axes(op, in[0], a->axes, false, out));
+    out->batched = false;
+    out->local = a->local;
+    return LKS_OK;
+}
+
+void lks__reduce_run(const lks_op_call *call, void (*one_row)(const lks_walk *w, const float *x, float *y))
+{
+    const lks_reduce_attrs *a = call->attrs;
+    int64_t n_x = lks__type_size(call->in_type[0]), n_y = lks__type_size(call->out_type);
+    lks_walk w = lks__reduce_walk(&call->in_type[0]->shape, a->axes);
+    const float *x = call->in[0];
+    float *y = call->out;
+
+    for (int64_t i = 0; i < call->n; i++) one_row(&w, x + i * n_x, y + i * n_y);
+}
+
+size_t lks__batch_scratch(const void *attrs, const lks_type *const *in, const lks_type *out)
+{
+    (void)attrs;
+    (void)in;
+    return lks__type_bytes(out);
 }
 
 double lks__reduce_flop(const void *attrs, const lks_type *const *in, const lks_type *out)

@@ -71,6 +71,44 @@ lks_status lks__pool_check(const char *op, const lks_pool_attrs *a)
     return in_range(op, "the output size", a->out, 0);
 }
 
+lks_status lks__pool_infer(const char *op, const void *attrs, int n_in, const lks_type *const *in, lks_type *out)
+{
+    const lks_pool_attrs *a = attrs;
+    int64_t channels;
+
+    LKS_TRY(lks__expect_inputs(op, 1, n_in));
+    LKS_TRY(lks__pool_check(op, a));
+    LKS_TRY(lks__expect_image(op, in[0], a->in, &channels));
+    *out = *in[0];
+    out->shape = (lks_shape){ 3, { a->out[0], a->out[1], channels } };
+    return LKS_OK;
+}
+
+void lks__pool_windows(const lks_op_call *call,
+                       void (*one_output)(const lks_pool_attrs *a, int64_t channels, const float *x, int64_t oy,
+                                          int64_t ox, float *restrict y))
+{
+    const lks_pool_attrs *a = call->attrs;
+    int64_t channels = call->out_type->shape.dim[2];
+    const float *x = call->in[0];
+    float *y = call->out;
+
+    for (int64_t i = 0; i < call->n; i++, x += a->in[0] * a->in[1] * channels)
+        for (int64_t oy = 0; oy < a->out[0]; oy++)
+            for (int64_t ox = 0; ox < a->out[1]; ox++, y += channels) one_output(a, channels, x, oy, ox, y);
+}
+
+static const lks_pool_attrs halves = { { 2, 2 }, { 2, 2 }, { 0, 0 }, { 6, 4 }, { 3, 2 } },
+                            overlap = { { 3, 3 }, { 2, 2 }, { 1, 0 }, { 5, 6 }, { 3, 2 } },
+                            gaps = { { 1, 2 }, { 3, 3 }, { 0, 0 }, { 7, 5 }, { 3, 2 } };
+
+const lks_op_case lks__pool_cases[] = {
+    { .name = "halves", .attrs = &halves, .n_in = 1, .in = { LKS_ROW(3, 6, 4, 3) }, .tolerance = 1e-2 },
+    { .name = "overlap", .attrs = &overlap, .n_in = 1, .in = { LKS_ROW(3, 5, 6, 2) }, .tolerance = 1e-2 },
+    { .name = "gaps", .attrs = &gaps, .n_in = 1, .in = { LKS_ROW(3, 7, 5, 1) }, .tolerance = 1e-2 },
+    { .name = NULL },
+};
+
 double lks__pool_flop(const void *attrs, const lks_type *const *in, const lks_type *out)
 {
     const lks_pool_attrs *a = attrs;

@@ -42,7 +42,13 @@ static inline lks_tap_range lks__pool_range(const lks_pool_attrs *a, int axis, i
     return (lks_tap_range){ begin > 0 ? begin : 0, end < a->in[axis] ? end : a->in[axis] };
 }
 
+/* What the two poolings share: shape rule (their gradients check the attributes alone), kernel, self-checks. */
 lks_status lks__pool_check(const char *op, const lks_pool_attrs *a);
+lks_status lks__pool_infer(const char *op, const void *attrs, int n_in, const lks_type *const *in, lks_type *out);
+void lks__pool_windows(const lks_op_call *call,
+                       void (*one_output)(const lks_pool_attrs *a, int64_t channels, const float *x, int64_t oy,
+                                          int64_t ox, float *restrict y));
+extern const lks_op_case lks__pool_cases[];
 double lks__pool_flop(const void *attrs, const lks_type *const *in, const lks_type *out);
 
 #endif
