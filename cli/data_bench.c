@@ -1,4 +1,5 @@
 /* data_bench.c - "lockstep data": measures a pipeline written as JSON, stage by stage. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +16,17 @@ static char *read_text(const char *path)
     char *text = malloc(MAX_TEXT + 1);
     size_t n = 0;
 
-    if (f == NULL || text == NULL) {
-        cli_fail(f == NULL ? "cannot open %s" : "%s: out of memory", path);
+    if (f == NULL) {
+        cli_fail("cannot open %s: %s", path, strerror(errno));
+    } else if (text == NULL) {
+        cli_fail("%s: out of memory", path);
     } else {
         n = fread(text, 1, MAX_TEXT, f);
         text[n] = '\0';
+        if (ferror(f)) cli_fail("cannot read %s: %s", path, strerror(errno)), n = 0;
+        else if (n == 0) cli_fail("%s is empty", path);
     }
     if (f == NULL || n == 0) {
-        if (f != NULL && text != NULL) cli_fail("%s is empty", path);
         free(text);
         text = NULL;
     }

@@ -13,7 +13,6 @@
     X(cache_file)         \
     X(choose)             \
     X(cifar)              \
-    X(columns)            \
     X(concatenate)        \
     X(csv)                \
     X(elements)           \

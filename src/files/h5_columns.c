@@ -27,6 +27,7 @@ typedef struct column {
 struct lks_h5_columns {
     char *path;
     hid_t file;
+    uint64_t size; /* when it was opened */
     size_t n;
     column column[];
 };
@@ -169,6 +170,7 @@ static lks_status run_open(void *user)
 
     if (status != LKS_OK) return status;
     budget = size < UINT64_MAX / LKS_DEFLATE_RATIO ? size * LKS_DEFLATE_RATIO : UINT64_MAX;
+    c->size = size;
     lks__h5_enter(&guard);
     c->file = open_file(c->path);
     if (c->file < 0) status = lks__h5_fail("'%s' is not an HDF5 file, or cut off", c->path);
@@ -274,13 +276,28 @@ static lks_status read_rows(const column *c, int64_t first, int64_t rows, lks_te
     return status;
 }
 
+/* HDF5 takes zeros for what the end of the file should have held. */
+static lks_status check_size(const lks_h5_columns *c)
+{
+    struct stat info;
+    void *fd = NULL;
+
+    if (H5Fget_vfd_handle(c->file, H5P_DEFAULT, &fd) < 0 || fd == NULL || fstat(*(const int *)fd, &info) != 0 ||
+        (uint64_t)info.st_size >= c->size)
+        return LKS_OK;
+    return lks__fail(LKS_E_FORMAT,
+                     "the file had %llu bytes when it was opened and has %lld now: it was cut off meanwhile",
+                     (unsigned long long)c->size, (long long)info.st_size);
+}
+
 static lks_status run_read(void *user)
 {
     job *j = user;
     lks_h5_guard guard;
-    lks_status status = LKS_OK;
+    lks_status status;
 
     lks__h5_enter(&guard);
+    status = check_size(j->c);
     for (size_t i = 0; i < j->c->n && status == LKS_OK; i++)
         status = read_rows(&j->c->column[i], j->first, j->rows, &j->out[i]);
     lks__h5_leave(&guard);

@@ -1,5 +1,6 @@
 /* op_run.c - running ops: one map's, or those of consecutive maps as one, without an element between them. Scratch memory waits in a few
  * slots and is taken by exchange, so that no call waits for another and a warm chain allocates nothing. */
+#include "base/error_file.h"
 #include "op_function.h"
 
 #include <string.h>
@@ -158,10 +159,12 @@ static lks_status op_failed(const lks_op_part *part, const step *steps, int k, l
 
     ops_of(part[steps[k].part].fn, &ops);
     if (ops > 1) lks__context(status, "%s", steps[k].op->class->name);
-    for (int i = k - steps[k].number; i < k; i++)
+    for (int i = k - steps[k].number; i <= k; i++)
         if (steps[i].op->class == &lks__op_read_file && steps[i].component == steps[k].component) {
             const lks_bytes *name = lks_tensor_cdata(lks_element_tensor(in, (size_t)steps[k].component));
-            return lks__context(status, "'%.*s'", (int)(name->size < 4096 ? name->size : 4096), name->data);
+            if (i < k) lks__context(status, "'%.*s'", (int)(name->size < 4096 ? name->size : 4096), name->data);
+            lks__error_set_file(name->data); /* our strings end with a zero byte */
+            break;
         }
     return status;
 }

@@ -8,12 +8,14 @@
 #include "lockstep/files.h"
 #include "lockstep/sources.h"
 
-/* Stands for the source where a file could not be read. */
-const lks_stage lks__stage_columns = { .name = "columns", .dataset_size = sizeof(lks_dataset) };
+/* Stand for the source where a file could not be read. */
+static const lks_stage stage_npy = { .name = "npy", .dataset_size = sizeof(lks_dataset) },
+                       stage_npz = { .name = "npz", .dataset_size = sizeof(lks_dataset) },
+                       stage_idx = { .name = "idx", .dataset_size = sizeof(lks_dataset) };
 
-static lks_dataset *refuse(lks_status status)
+static lks_dataset *refuse(const lks_stage *stage, lks_status status)
 {
-    lks_dataset *ds = lks__dataset_begin(&lks__stage_columns, 0, NULL);
+    lks_dataset *ds = lks__dataset_begin(stage, 0, NULL);
 
     return ds == NULL ? NULL : lks__dataset_fail(ds, status);
 }
@@ -27,16 +29,16 @@ static void release(size_t n, lks_tensor **column)
 /* Reads column i of n into the array. */
 typedef lks_status (*read_fn)(void *from, size_t i, lks_tensor **out);
 
-static lks_dataset *build(size_t n, read_fn read, void *from)
+static lks_dataset *build(const lks_stage *stage, size_t n, read_fn read, void *from)
 {
     lks_tensor **column = n == 0 ? NULL : lks__calloc(n, sizeof *column);
     lks_status status = LKS_OK;
     lks_dataset *ds;
 
-    if (n == 0) return refuse(lks__fail(LKS_E_ARG, "no column is named"));
-    if (column == NULL) return refuse(lks__fail(LKS_E_NOMEM, "no memory for %zu columns", n));
+    if (n == 0) return refuse(stage, lks__fail(LKS_E_ARG, "no column is named"));
+    if (column == NULL) return refuse(stage, lks__fail(LKS_E_NOMEM, "no memory for %zu columns", n));
     for (size_t i = 0; i < n && status == LKS_OK; i++) status = read(from, i, &column[i]);
-    ds = status == LKS_OK ? lks_from_tensor_slices_n(n, column) : refuse(status);
+    ds = status == LKS_OK ? lks_from_tensor_slices_n(n, column) : refuse(stage, status);
     release(n, column);
     return ds;
 }
@@ -49,7 +51,7 @@ static lks_status read_npy(void *from, size_t i, lks_tensor **out)
 
 lks_dataset *lks_npy(const char *path)
 {
-    return build(1, read_npy, (char *)path);
+    return build(&stage_npy, 1, read_npy, (char *)path);
 }
 
 static lks_status read_idx(void *from, size_t i, lks_tensor **out)
@@ -59,7 +61,7 @@ static lks_status read_idx(void *from, size_t i, lks_tensor **out)
 
 lks_dataset *lks_idx_n(size_t n, const char *const *paths)
 {
-    return build(n, read_idx, (void *)paths);
+    return build(&stage_idx, n, read_idx, (void *)paths);
 }
 
 /* ---- npz ---- */
@@ -100,14 +102,14 @@ static lks_dataset *name_columns(const npz_columns *c, size_t n)
             const char *one[] = { lks__npz_name(c->npz, i) };
             npz_columns single = { c->path, c->npz, one };
             name[i] = one[0];
-            part[i] = build(1, read_npz, &single);
+            part[i] = build(&stage_npz, 1, read_npz, &single);
         }
         for (size_t i = 1; i < n; i++) part[i] = as_many(part[i], part[0], name[i], name[0], c->path);
         ds = lks_zip_named(n, name, part);
     }
     lks__free(part);
     lks__free(name);
-    return ds != NULL ? ds : refuse(lks__fail(LKS_E_NOMEM, "no memory for %zu columns", n));
+    return ds != NULL ? ds : refuse(&stage_npz, lks__fail(LKS_E_NOMEM, "no memory for %zu columns", n));
 }
 
 lks_dataset *lks_npz_n(const char *path, size_t n, const char *const *keys)
@@ -116,9 +118,9 @@ lks_dataset *lks_npz_n(const char *path, size_t n, const char *const *keys)
     lks_status status = lks__npz_open(path, &c.npz);
     lks_dataset *ds;
 
-    if (status != LKS_OK) return refuse(status);
-    if (n > 0) ds = build(n, read_npz, &c);
-    else if (lks__npz_count(c.npz) == 0) ds = refuse(lks__fail(LKS_E_FORMAT, "'%s' holds no array", path));
+    if (status != LKS_OK) return refuse(&stage_npz, status);
+    if (n > 0) ds = build(&stage_npz, n, read_npz, &c);
+    else if (lks__npz_count(c.npz) == 0) ds = refuse(&stage_npz, lks__fail(LKS_E_FORMAT, "'%s' holds no array", path));
     else ds = name_columns(&c, lks__npz_count(c.npz));
     lks__npz_close(c.npz);
     return ds;

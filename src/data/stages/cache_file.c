@@ -90,7 +90,8 @@ static lks_status open_cursor(lks_cursor *n)
     lks__stream_close(&c->stream);
     if (status != LKS_E_NOTFOUND || n->dataset->n_inputs == 0)
         return lks__context(status, "cache (stage %d), '%s'", n->dataset->number, recipe(c)->path);
-    LKS_TRY(lks__save_begin(recipe(c)->path, &c->saving));
+    status = lks__save_begin(recipe(c)->path, &c->saving);
+    if (status != LKS_OK) return lks__context(status, "cache (stage %d)", n->dataset->number);
     c->writing = true;
     {
         char first[sizeof magic + 8];

@@ -1,11 +1,13 @@
 /* folder.c - dataset_info.json, the version's folder, splits and their shards. 64-bit numbers are strings in these files. */
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "data/byte_stream.h"
+#include "files/os_error.h"
 #include "files/reader.h"
 #include "tfds.h"
 
@@ -59,11 +61,15 @@ static lks_status choose(const char *folder, char **out)
     int n_configs = 0;
     DIR *dir = opendir(folder);
     struct dirent *entry;
+    struct stat info;
     const char *name;
 
-    if (dir == NULL) return lks__fail(LKS_E_NOTFOUND, "the folder '%s' can't be opened", folder);
+    if (dir == NULL)
+        return lks__fail(errno == ENOENT || errno == ENOTDIR ? LKS_E_NOTFOUND : LKS_E_IO,
+                         "the folder '%s' can't be opened: %s", folder, lks__os_error(errno));
     while ((entry = readdir(dir)) != NULL) {
         if (entry->d_name[0] == '.' || strlen(entry->d_name) >= sizeof config) continue;
+        if (fstatat(dirfd(dir), entry->d_name, &info, 0) != 0 || !S_ISDIR(info.st_mode)) continue;
         if (version_of(entry->d_name, v)) {
             if (is_higher(v, best)) {
                 memcpy(best, v, sizeof best);
