@@ -20,7 +20,7 @@
 typedef struct quota_case {
     const char *self;        /* contents of /proc/self/cgroup; NULL: no such file */
     const char *files[4][2]; /* path below the mounted folder, contents */
-    double cores;
+    double limit;
 } quota_case;
 
 static const quota_case cases[] = {
@@ -58,20 +58,46 @@ static void put(const char *root, const char *name, const char *text)
     fclose(f);
 }
 
-static void quotas_of_control_groups_are_found(void **state)
+static const quota_case memory_cases[] = {
+    { "0::/\n", { { "memory.max", "1048576\n" } }, 1048576 },
+    { "0::/\n", { { "memory.max", "max\n" } }, 0 },
+    { "0::/a/b/c\n",
+      { { "a/b/c/memory.max", "max\n" }, { "a/b/memory.max", "5000000\n" }, { "a/memory.max", "9000000\n" } },
+      5000000 },
+    { "0::/a/b\n", { { "a/b/memory.max", "8000000\n" }, { "memory.max", "2000000\n" } }, 2000000 },
+    { "0::/not/here\n", { { "memory.max", "3000000\n" } }, 3000000 },
+    { "5:cpu,memory:/x/y\n",
+      { { "cpu,memory/x/y/memory.limit_in_bytes", "9223372036854771712\n" },
+        { "cpu,memory/x/memory.limit_in_bytes", "7000000\n" } },
+      7000000 },
+    { "3:memory:/x\n0::/x\n",
+      { { "memory/memory.limit_in_bytes", "4000000\n" }, { "memory/x/memory.limit_in_bytes", "6000000\n" } },
+      4000000 },
+    { NULL, { { "memory/memory.limit_in_bytes", "123456\n" } }, 123456 },
+    { "0::/a\n", { { "a/memory.max", "rubbish\n" }, { "memory.max", "0\n" } }, 0 },
+};
+
+static void look(const quota_case *list, size_t n, const char *name, double (*limit)(const char *, const char *))
+{
+    for (size_t i = 0; i < n; i++) {
+        char root[300], self[310];
+        double found;
+        snprintf(root, sizeof root, "%s/%s%zu", command_folder(), name, i);
+        snprintf(self, sizeof self, "%s.self", root);
+        if (list[i].self != NULL) put(command_folder(), strrchr(self, '/') + 1, list[i].self);
+        for (int k = 0; k < 4 && list[i].files[k][0] != NULL; k++)
+            put(root, list[i].files[k][0], list[i].files[k][1]);
+        found = limit(root, self);
+        if (fabs(found - list[i].limit) > 1e-9)
+            fail_msg("%s case %zu: expected %g, found %g", name, i, list[i].limit, found);
+    }
+}
+
+static void limits_of_control_groups_are_found(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char root[300], self[300];
-        double cores;
-        snprintf(root, sizeof root, "%s/%zu", command_folder(), i);
-        snprintf(self, sizeof self, "%s.self", root);
-        if (cases[i].self != NULL) put(command_folder(), strrchr(self, '/') + 1, cases[i].self);
-        for (int k = 0; k < 4 && cases[i].files[k][0] != NULL; k++)
-            put(root, cases[i].files[k][0], cases[i].files[k][1]);
-        cores = lks__cgroup_cores(root, self);
-        if (fabs(cores - cases[i].cores) > 1e-9) fail_msg("case %zu: expected %g, found %g", i, cases[i].cores, cores);
-    }
+    look(cases, sizeof cases / sizeof *cases, "cpu", lks__cgroup_cores);
+    look(memory_cases, sizeof memory_cases / sizeof *memory_cases, "memory", lks__cgroup_memory);
 }
 
 static void the_affinity_mask_and_the_environment_bound_the_threads(void **state)
@@ -118,7 +144,7 @@ static void a_run_takes_the_threads_that_it_is_given(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quotas_of_control_groups_are_found),
+        cmocka_unit_test(limits_of_control_groups_are_found),
         cmocka_unit_test(the_affinity_mask_and_the_environment_bound_the_threads),
         cmocka_unit_test(a_run_takes_the_threads_that_it_is_given),
     };

@@ -3,9 +3,12 @@
  */
 #include "test_data.h"
 
+#include "lockstep/image_functions.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 static char warnings[4096];
 
@@ -94,6 +97,50 @@ static void a_slow_function_is_named(void **state)
     assert_true(lks_diagnosis_wait_share(d) > 0.5);
     lks_diagnosis_release(d);
     lks_dataset_release(ds);
+}
+
+static void functions_that_run_as_one_are_all_named(void **state)
+{
+    lks_dataset *ds = lks_map(lks_range(0, 200, 1), lks_fn_cast(LKS_FLOAT32));
+    const lks_diagnose_options o = { .struct_size = sizeof o, .elements = 20 };
+    lks_diagnosis *d = NULL;
+    const lks_stage_report *r;
+
+    (void)state;
+    ds = lks_map(lks_map(ds, lks_fn_rescale(0.5, 1)), lks_fn_expand_dims(0));
+    assert_status(lks_dataset_diagnose_with(ds, &d, &o), LKS_OK);
+    r = lks_diagnosis_stage(d, 0);
+    assert_string_equal(r->stage, "map");
+    assert_non_null(strstr(r->what, "cast"));
+    assert_non_null(strstr(r->what, "rescale"));
+    assert_true(strstr(r->what, "cast") < strstr(r->what, "rescale"));
+    assert_non_null(strstr(strstr(r->what, "rescale"), ", expand_dims"));
+    lks_diagnosis_release(d);
+    lks_dataset_release(ds);
+}
+
+static void bytes_of_files_are_counted(void **state)
+{
+    char path[] = "/tmp/lks-diagnose-XXXXXX", line[] = "a line of text that is read again and again\n", *name = path;
+    lks_diagnosis *d = NULL;
+    double rate = 0, busy = -1;
+    lks_dataset *ds;
+    int fd = mkstemp(path);
+
+    (void)state;
+    assert_true(fd >= 0);
+    for (int i = 0; i < 20000; i++) assert_int_equal(write(fd, line, sizeof line - 1), sizeof line - 1);
+    close(fd);
+    ds = lks_text_lines(1, (const char *const *)&name);
+    assert_status(lks_dataset_diagnose_with(ds, &d, NULL), LKS_OK);
+    lks_diagnosis_files(d, &rate, &busy);
+    assert_true(rate * lks_diagnosis_seconds(d) >= 20000.0 * (sizeof line - 1) * 0.99);
+    assert_true(busy >= 0);
+    assert_non_null(strstr(lks_diagnosis_text(d), "Files: "));
+    lks_diagnosis_files(d, NULL, NULL);
+    lks_diagnosis_release(d);
+    lks_dataset_release(ds);
+    unlink(path);
 }
 
 static void a_parallel_function_fills_the_cores(void **state)
@@ -266,6 +313,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_function_is_named),
+        cmocka_unit_test(functions_that_run_as_one_are_all_named),
+        cmocka_unit_test(bytes_of_files_are_counted),
         cmocka_unit_test(a_parallel_function_fills_the_cores),
         cmocka_unit_test(a_waiting_source_is_named),
         cmocka_unit_test(a_slow_consumer_is_named),

@@ -10,7 +10,7 @@ extern "C" {
 
 typedef struct lks_stage_report {
     const char *stage; /* "map"; borrowed from the diagnosis */
-    const char *what;  /* name of its function, or "" */
+    const char *what;  /* name of its function, or ""; "first, second" where several run as one */
     int number;        /* as messages have it: "map (stage 2)"; sources are 1 */
     int inner;         /* 1: in a dataset that a function made */
     int64_t elements;  /* that it gave (row numbers where a batch gathers rows) */
@@ -55,6 +55,9 @@ LKS_API size_t lks_diagnosis_stages(const lks_diagnosis *diagnosis);     /* sink
 LKS_API const lks_stage_report *lks_diagnosis_stage(const lks_diagnosis *diagnosis, size_t i);
 /* What limits the pipeline, and the stage (index; -1 for the consumer or nothing). */
 LKS_API lks_bottleneck lks_diagnosis_bottleneck(const lks_diagnosis *diagnosis, int64_t *stage);
+/* Bytes that the process read from files a second meanwhile, and the share of their time that the threads for files were at work. NULL
+ * outputs are fine. */
+LKS_API void lks_diagnosis_files(const lks_diagnosis *diagnosis, double *bytes_per_s, double *busy);
 LKS_API const char *lks_diagnosis_advice(const lks_diagnosis *diagnosis); /* a sentence or two */
 LKS_API const char *lks_diagnosis_text(const lks_diagnosis *diagnosis);   /* all of it as a table and sentences */
 

@@ -1,4 +1,4 @@
-/* quota.c - how much processor time the process' control groups leave it, in cores. Every group from the process' own up to the root may
+/* quota.c - how much processor time, in cores, and memory, in bytes, the process' control groups leave it. Every group from the process' own up to the root may
  * have a limit; the least counts. In a container the mounted folder is often the process' own group, whatever its path says, so
  * folders that do not exist are passed over.
  */
@@ -51,6 +51,30 @@ static double limit_of_1(const char *folder)
     return quota[0] > 0 && period[0] > 0 ? quota[0] / period[0] : 0;
 }
 
+static double memory_of_2(const char *folder)
+{
+    double v[2];
+
+    return read_numbers(folder, "memory.max", v) >= 1 && v[0] > 0 ? v[0] : 0;
+}
+
+/* No limit is a number near 2^63. */
+static double memory_of_1(const char *folder)
+{
+    double v[2];
+
+    return read_numbers(folder, "memory.limit_in_bytes", v) >= 1 && v[0] > 0 && v[0] < 0x1p60 ? v[0] : 0;
+}
+
+/* What is looked for: how each version says it, and the controller of version 1. */
+typedef struct limit_kind {
+    double (*of_2)(const char *folder), (*of_1)(const char *folder);
+    const char *controller;
+} limit_kind;
+
+static const limit_kind cpu = { limit_of_2, limit_of_1, "cpu" };
+static const limit_kind memory = { memory_of_2, memory_of_1, "memory" };
+
 static double lesser(double a, double b)
 {
     return a > 0 && (b <= 0 || a < b) ? a : b;
@@ -73,15 +97,15 @@ static double least_upwards(const char *root, const char *path, double (*limit_o
     }
 }
 
-static bool has_cpu(const char *controllers)
+static bool has(const char *controllers, const char *one)
 {
     for (const char *c = controllers; *c != '\0'; c += strcspn(c, ",") + (c[strcspn(c, ",")] == ','))
-        if (strcspn(c, ",") == 3 && strncmp(c, "cpu", 3) == 0) return true;
+        if (strcspn(c, ",") == strlen(one) && strncmp(c, one, strlen(one)) == 0) return true;
     return false;
 }
 
 /* "0::/path" is version 2's line, "4:cpu,cpuacct:/path" version 1's. */
-static double limit_of_line(const char *sys, char *line)
+static double limit_of_line(const limit_kind *kind, const char *sys, char *line)
 {
     char root[PATH_TEXT], *controllers = strchr(line, ':'),
                           *path = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
@@ -90,21 +114,33 @@ static double limit_of_line(const char *sys, char *line)
     *path++ = '\0';
     controllers++;
     path[strcspn(path, "\n")] = '\0';
-    if (*controllers == '\0') return least_upwards(sys, path, limit_of_2);
-    if (!has_cpu(controllers) || (size_t)snprintf(root, sizeof root, "%s/%s", sys, controllers) >= sizeof root)
+    if (*controllers == '\0') return least_upwards(sys, path, kind->of_2);
+    if (!has(controllers, kind->controller) ||
+        (size_t)snprintf(root, sizeof root, "%s/%s", sys, controllers) >= sizeof root)
         return 0;
-    return least_upwards(root, path, limit_of_1);
+    return least_upwards(root, path, kind->of_1);
+}
+
+static double least_limit(const limit_kind *kind, const char *sys, const char *self)
+{
+    char line[PATH_TEXT], folder[PATH_TEXT];
+    double least = kind->of_2(sys);
+    FILE *f = fopen(self, "r");
+
+    if ((size_t)snprintf(folder, sizeof folder, "%s/%s", sys, kind->controller) < sizeof folder)
+        least = lesser(kind->of_1(folder), least);
+    if (f == NULL) return least;
+    while (fgets(line, sizeof line, f) != NULL) least = lesser(limit_of_line(kind, sys, line), least);
+    fclose(f);
+    return least;
 }
 
 double lks__cgroup_cores(const char *sys, const char *self)
 {
-    char line[PATH_TEXT], cpu[PATH_TEXT];
-    double least = limit_of_2(sys);
-    FILE *f = fopen(self, "r");
+    return least_limit(&cpu, sys, self);
+}
 
-    if ((size_t)snprintf(cpu, sizeof cpu, "%s/cpu", sys) < sizeof cpu) least = lesser(limit_of_1(cpu), least);
-    if (f == NULL) return least;
-    while (fgets(line, sizeof line, f) != NULL) least = lesser(limit_of_line(sys, line), least);
-    fclose(f);
-    return least;
+double lks__cgroup_memory(const char *sys, const char *self)
+{
+    return least_limit(&memory, sys, self);
 }

@@ -108,6 +108,7 @@ static lks_status read_some(lks_byte_stream *s, void *buffer, size_t n, size_t *
     do k = read(s->fd, buffer, n);
     while (k < 0 && errno == EINTR);
     if (k < 0) return read_failed(s, errno);
+    lks__work_read((size_t)k);
     *got = (size_t)k;
     return LKS_OK;
 }

@@ -8,18 +8,23 @@
 
 #include "base/text.h"
 #include "function.h"
+#include "fuse.h"
 #include "iterator.h"
 #include "ledger.h"
 #include "meter.h"
 #include "stages.h"
 #include "work.h"
 
+enum { NAME_TEXT = 192 };
+
 struct lks_diagnosis {
     lks_meters meters;
     lks_stage_report report[LKS_MAX_METERS];
+    char name[LKS_MAX_METERS][NAME_TEXT]; /* of functions */
     size_t n;
     int64_t elements;
     double seconds, waited;
+    double file_bytes_per_s, files_busy; /* read from files; of the time of the threads for them */
     int threads;
     lks_bottleneck bottleneck;
     int64_t stage;
@@ -44,9 +49,11 @@ static void sleep_ms(double ms)
 
 static lks_status read_for_a_while(lks_diagnosis *d, lks_iter *it, const lks_diagnose_options *o)
 {
+    int64_t bytes[2], busy[2];
     int64_t begin = lks__wall_ns(), limit = (int64_t)((o->seconds > 0 ? o->seconds : 5) * 1e9), waited = 0, now = begin;
     lks_status status = LKS_OK;
 
+    lks__work_io(&bytes[0], &busy[0]);
     while (now - begin < limit && (o->elements <= 0 || d->elements < o->elements)) {
         lks_element *e = NULL;
         int64_t asked = lks__wall_ns();
@@ -59,6 +66,9 @@ static lks_status read_for_a_while(lks_diagnosis *d, lks_iter *it, const lks_dia
         sleep_ms(o->consumer_ms);
     }
     d->seconds = (double)(lks__wall_ns() - begin) * 1e-9;
+    lks__work_io(&bytes[1], &busy[1]);
+    d->file_bytes_per_s = (double)(bytes[1] - bytes[0]) / d->seconds;
+    d->files_busy = (double)(busy[1] - busy[0]) * 1e-9 / d->seconds / lks__data_io_threads();
     d->waited = (double)waited * 1e-9;
     return status == LKS_END ? LKS_OK : status;
 }
@@ -82,6 +92,35 @@ static const char *function_name(const lks_dataset *ds)
     return has ? ((const lks_fn_dataset *)ds)->f.fn.name : "";
 }
 
+static bool has_meter(const lks_meters *m, const lks_dataset *ds)
+{
+    for (size_t i = 0; i < m->n; i++)
+        if (m->meter[i].dataset == ds) return true;
+    return false;
+}
+
+/* The functions that run in this stage: its own, and those of maps below that have no line since they run as one with it. */
+static const char *function_names(const lks_meters *m, const lks_dataset *ds, char text[NAME_TEXT])
+{
+    const lks_dataset *below = ds;
+    lks_fused kind;
+    size_t used;
+
+    snprintf(text, NAME_TEXT, "%.*s", NAME_TEXT - 1, function_name(ds));
+    if (ds->stage == &lks__stage_batch && (below = lks__fusable_map(ds, &kind)) != NULL && !has_meter(m, below))
+        snprintf(text, NAME_TEXT, "%.*s", NAME_TEXT - 1, function_name(below));
+    if (ds->stage != &lks__stage_map) return text;
+    while ((below = below->input[0])->stage == &lks__stage_map && !has_meter(m, below)) {
+        const char *name = function_name(below);
+        used = strlen(text);
+        if (used + strlen(name) + 3 > NAME_TEXT) break;
+        memmove(text + strlen(name) + 2, text, used + 1); /* the lowest runs first */
+        memcpy(text, name, strlen(name));
+        memcpy(text + strlen(name), ", ", 2);
+    }
+    return text;
+}
+
 static double cpu_of(lks_meter *m)
 {
     double sampled = load(&m->sample_wall_ns), own = load(&m->wall_ns);
@@ -97,7 +136,7 @@ static void fill_reports(lks_diagnosis *d)
         lks_stage_report *r = &d->report[i];
         double n = (double)atomic_load(&m->elements);
         *r = (lks_stage_report){ .stage = m->dataset->stage->name,
-                                 .what = function_name(m->dataset),
+                                 .what = function_names(&d->meters, m->dataset, d->name[i]),
                                  .number = m->dataset->number,
                                  .inner = m->inner,
                                  .elements = atomic_load(&m->elements),
@@ -247,12 +286,15 @@ static lks_status write_text(lks_diagnosis *d)
                      "wait s", "full s", "window", "bytes");
     for (size_t i = 0; i < d->n; i++) {
         const lks_stage_report *r = &d->report[i];
-        char name[96];
-        snprintf(name, sizeof name, "%s%d %s%s%.40s", r->inner ? "  " : "", r->number, r->stage, r->what[0] ? " " : "",
+        char name[NAME_TEXT];
+        snprintf(name, sizeof name, "%s%d %s%s%.100s", r->inner ? "  " : "", r->number, r->stage, r->what[0] ? " " : "",
                  r->what);
         lks__text_printf(&t, "%-34s %12.1f %10.4f %10.4f %8.2f %8.2f %7lld %12lld\n", name, r->per_s, r->cpu_ms,
                          r->busy_ms, r->wait_s, r->full_s, (long long)r->window, (long long)r->bytes);
     }
+    if (d->file_bytes_per_s > 0)
+        lks__text_printf(&t, "\nFiles: %.1f MB/s; the %d threads for them were busy %.1f %% of the time.\n",
+                         d->file_bytes_per_s * 1e-6, lks__data_io_threads(), 100 * d->files_busy);
     lks__text_printf(&t, "\n%s\n", d->advice);
     return lks__text_take(&t, &d->text);
 }
@@ -339,6 +381,12 @@ lks_bottleneck lks_diagnosis_bottleneck(const lks_diagnosis *d, int64_t *stage)
 {
     if (stage != NULL) *stage = d->stage;
     return d->bottleneck;
+}
+
+void lks_diagnosis_files(const lks_diagnosis *d, double *bytes_per_s, double *busy)
+{
+    if (bytes_per_s != NULL) *bytes_per_s = d->file_bytes_per_s;
+    if (busy != NULL) *busy = d->files_busy;
 }
 
 const char *lks_diagnosis_advice(const lks_diagnosis *d)

@@ -3,12 +3,12 @@
 #include "ledger.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/quota.h"
 #include "base/text.h"
 #include "lockstep/dataset_budget.h"
 #include "stage.h"
@@ -38,27 +38,13 @@ static int64_t parse_size(const char *text)
     return value;
 }
 
-static int64_t read_number(const char *path)
-{
-    char text[64] = "";
-    int64_t value = 0;
-    FILE *f = fopen(path, "r");
-
-    if (f == NULL) return 0;
-    if (fgets(text, sizeof text, f) == NULL) text[0] = '\0';
-    fclose(f);
-    text[strcspn(text, "\n")] = '\0';
-    return lks__parse_int(text, &value) ? value : 0; /* "max" is no number */
-}
-
-/* Of the machine, or of the cgroup where that is less. */
+/* Of the machine, or of a cgroup where that is less. */
 static int64_t memory_limit(void)
 {
     int64_t pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE), limit = pages > 0 ? pages * size : 1 << 30;
-    int64_t group = read_number("/sys/fs/cgroup/memory.max");
+    double group = lks__cgroup_memory("/sys/fs/cgroup", "/proc/self/cgroup");
 
-    if (group <= 0) group = read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes");
-    return group > 0 && group < limit ? group : limit;
+    return group >= 1 && group < (double)limit ? (int64_t)group : limit;
 }
 
 static int64_t default_budget(void)

@@ -148,12 +148,27 @@ static void ink_to_rgb(unsigned char *p, size_t n, bool inverted)
     }
 }
 
+/* As many rows at a time as there are ready. Jumps back on any error. */
+static void read_strips(decoding *d, unsigned char *pixels, size_t stride)
+{
+    enum { ROWS = 16 };
+    struct jpeg_decompress_struct *c = &d->cinfo;
+    unsigned char *row[ROWS];
+
+    while (c->output_scanline < c->output_height) {
+        JDIMENSION left = c->output_height - c->output_scanline, n = left < ROWS ? left : ROWS;
+        for (JDIMENSION i = 0; i < n; i++) row[i] = pixels + (c->output_scanline + i) * stride;
+        if (jpeg_read_scanlines(c, row, n) < 1) ERREXIT(c, JERR_INPUT_EOF);
+    }
+}
+
 /* Jumps back on any error. */
 static void read_rows(decoding *d, unsigned char *pixels, int channels)
 {
     struct jpeg_decompress_struct *c = &d->cinfo;
     size_t stride = (size_t)c->output_width * (size_t)channels;
 
+    if (d->row == NULL && c->output_components == channels) read_strips(d, pixels, stride);
     while (c->output_scanline < c->output_height) {
         unsigned char *to = pixels + c->output_scanline * stride, *row = d->row != NULL ? d->row : to;
         if (jpeg_read_scanlines(c, &row, 1) != 1) ERREXIT(c, JERR_INPUT_EOF);

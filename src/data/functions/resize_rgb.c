@@ -1,5 +1,6 @@
 /* resize_rgb.c - the common case of resizing: bytes of three channels, bilinear without antialiasing. Rows and columns are mixed at once, since
- * a smaller picture needs only some of the pixels; a pixel's three channels and a fourth number that nobody looks at are one vector.
+ * a smaller picture needs only some of the pixels; a pixel's three channels and a fourth number that nobody looks at are one vector. Where there is no
+ * second pixel to mix with, its share is 0.
  * The arithmetic is that of resize.c, so the bits are the same.
  */
 #include <string.h>
@@ -21,22 +22,18 @@ typedef struct rgb_rows {
 static inline __attribute__((always_inline)) void mix_pixels(const rgb_rows *r, int64_t n, float *restrict out)
 {
     const uint8_t *restrict above = r->above, *restrict below = r->below;
-    const int32_t *restrict start = r->columns->start, *restrict count = r->columns->count;
+    const int32_t *restrict start = r->columns->start;
     const float *restrict weight = r->columns->weight + r->columns->taps - 1;
     int64_t taps = r->columns->taps;
     float share = r->share;
 
     for (int64_t x = 0; x < n; x++, out += 3) {
-        const int64_t a = 3 * (int64_t)start[x], b = a + 3 * (count[x] - 1);
         float left[4], right[4], w = weight[x * taps];
-        for (int k = 0; k < 4; k++) {
-            float top = (float)(int)above[a + k], bottom = (float)(int)below[a + k];
-            left[k] = top + (bottom - top) * share;
-        }
-        for (int k = 0; k < 4; k++) {
-            float top = (float)(int)above[b + k], bottom = (float)(int)below[b + k];
-            right[k] = top + (bottom - top) * share;
-        }
+        const uint8_t *top = above + 3 * (int64_t)start[x], *bottom = below + 3 * (int64_t)start[x];
+        for (int k = 0; k < 4; k++)
+            left[k] = (float)(int)top[k] + ((float)(int)bottom[k] - (float)(int)top[k]) * share;
+        for (int k = 0; k < 4; k++)
+            right[k] = (float)(int)top[k + 3] + ((float)(int)bottom[k + 3] - (float)(int)top[k + 3]) * share;
         for (int k = 0; k < 4; k++) left[k] += (right[k] - left[k]) * w;
         memcpy(out, left, sizeof left);
     }
@@ -71,12 +68,12 @@ static void mix_last(const rgb_rows *r, int64_t first, float *out)
     }
 }
 
-/* Outputs that do not look at the last input pixel, behind which no byte may be read, nor are the last themselves. */
+/* Outputs whose first pixel has seven bytes from its own on, which are read, and which are not the last themselves. */
 static int64_t inner_pixels(const lks_axis *columns, int64_t width)
 {
     int64_t n = columns->n - 1;
 
-    while (n > 0 && columns->start[n - 1] + columns->count[n - 1] >= width) n--;
+    while (n > 0 && columns->start[n - 1] + 3 > width) n--;
     return n;
 }
 

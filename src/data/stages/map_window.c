@@ -32,6 +32,7 @@ typedef struct map_file {
 struct lks_map_block {
     lks_work work, reading; /* first reading, on the pool for files, if the function begins with that; then work */
     lks_map_cursor *map;
+    bool reads;       /* its files are read by who runs it */
     bool done, moved; /* under the map's lock; moved: from reading to work, which the consumer has not looked at */
     int n, taken;
     int64_t reserved; /* bytes in the ledger until its results are there */
@@ -48,6 +49,43 @@ static void keep_error(map_result *r, lks_status status)
     if (r->error != NULL) lks__error_capture(r->error, status);
 }
 
+/* What can't be read is read again by the function itself, which says why. */
+static void read_one(lks_map_cursor *m, map_result *r, map_file *f)
+{
+    const lks_bytes *name = lks_tensor_cdata(lks_element_tensor(r->element, (size_t)m->file));
+    char path[4096];
+    size_t n;
+
+    if (name->size >= sizeof path || memchr(name->data, 0, name->size) != NULL) return;
+    memcpy(path, name->data, name->size);
+    path[name->size] = '\0';
+    if (lks__read_file_again(path, &f->data, &f->room, &n) != LKS_OK) return;
+    lks__work_read(n);
+    r->bytes = (lks_bytes){ f->data, n };
+    r->place.read = &r->bytes;
+}
+
+static void read_files(lks_map_block *b)
+{
+    lks_map_cursor *m = b->map;
+    int64_t begin = lks__wall_ns(), took, before = atomic_load_explicit(&m->read_ns, memory_order_relaxed);
+
+    for (int i = 0; i < b->n; i++)
+        if (b->result[i].status == LKS_OK) read_one(m, &b->result[i], &b->file[i]);
+    took = (lks__wall_ns() - begin) / b->n;
+    atomic_store_explicit(&m->read_ns, before == 0 ? took : (3 * before + took) / 4 + 1, memory_order_relaxed);
+}
+
+/* Files that lie in the system's memory are read by who needs them: another thread would cost more than it saves. Now and then one is
+ * asked all the same. */
+static bool reads_itself(const lks_map_cursor *m)
+{
+    enum { QUICK = 100000, SAMPLE = 64 }; /* nanoseconds a file */
+    int64_t ns = atomic_load_explicit(&((lks_map_cursor *)m)->read_ns, memory_order_relaxed);
+
+    return m->file >= 0 && ns > 0 && ns < QUICK && m->index % SAMPLE != 0;
+}
+
 static void run_block(lks_work *work)
 {
     lks_map_block *b = (lks_map_block *)work;
@@ -55,6 +93,7 @@ static void run_block(lks_work *work)
     double begin = lks__now();
     int64_t cpu = m->base.meter == NULL ? 0 : lks__cpu_ns();
 
+    if (b->reads) read_files(b);
     for (int i = 0; i < b->n; i++) {
         map_result *r = &b->result[i];
         lks_status status;
@@ -74,29 +113,12 @@ static void run_block(lks_work *work)
     pthread_mutex_unlock(&m->lock);
 }
 
-/* What can't be read is read again by the function itself, which says why. */
-static void read_one(lks_map_cursor *m, map_result *r, map_file *f)
-{
-    const lks_bytes *name = lks_tensor_cdata(lks_element_tensor(r->element, (size_t)m->file));
-    char path[4096];
-    size_t n;
-
-    if (name->size >= sizeof path || memchr(name->data, 0, name->size) != NULL) return;
-    memcpy(path, name->data, name->size);
-    path[name->size] = '\0';
-    if (lks__read_file_again(path, &f->data, &f->room, &n) != LKS_OK) return;
-    lks__work_read(n);
-    r->bytes = (lks_bytes){ f->data, n };
-    r->place.read = &r->bytes;
-}
-
 static void read_block(lks_work *work)
 {
     lks_map_block *b = (lks_map_block *)((char *)work - offsetof(lks_map_block, reading));
     lks_map_cursor *m = b->map;
 
-    for (int i = 0; i < b->n; i++)
-        if (b->result[i].status == LKS_OK) read_one(m, &b->result[i], &b->file[i]);
+    read_files(b);
     pthread_mutex_lock(&m->lock); /* keeps the block until the end of this: nothing is done without the lock */
     lks__work_submit(&b->work);
     b->moved = true;
@@ -141,6 +163,7 @@ static lks_status add_block(lks_map_cursor *m, int64_t reserved)
     b->reading = (lks_work){ .run = read_block, .rank = b->work.rank, .io = true };
     b->map = m;
     b->reserved = reserved;
+    b->reads = reads_itself(m);
     b->done = b->moved = false;
     b->n = b->taken = 0;
     while (b->n < m->block_size) {
@@ -164,7 +187,7 @@ static lks_status add_block(lks_map_cursor *m, int64_t reserved)
         return LKS_OK;
     }
     m->count++;
-    lks__work_submit(m->file >= 0 ? &b->reading : &b->work);
+    lks__work_submit(m->file >= 0 && !b->reads ? &b->reading : &b->work);
     return LKS_OK;
 }
 
