@@ -66,7 +66,7 @@ static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
         a->seen += *done;
     }
     while (*done < count) {
-        lks_element *e;
+        lks_element *e = NULL;
         lks_status status = next(n, &e);
         if (status == LKS_END) break;
         if (status == LKS_E_CANCELED) return status;
