@@ -174,12 +174,73 @@ static void answers_follow_a_model_that_shares_layers(void **state)
     lks_model_release(m);
 }
 
+/* ---- images large enough for bands of rows ---- */
+
+typedef struct banded_case {
+    int rows, columns, filters, stride, kernel;
+    const char *padding, *first_padding;
+} banded_case;
+
+/* A convolution or an expansion, a depthwise layer, a projection; behind the first three a shortcut. */
+static lks_model *banded(const banded_case *c)
+{
+    lks_node in = lks_input(lks_shape(c->rows, c->columns, 3)), a, b;
+    lks_model *m;
+
+    a = lks_conv2d(in, .filters = 70, .kernel_size = { 3, 3 }, .padding = c->first_padding, .activation = "relu");
+    a = lks_depthwise_conv2d(a, .kernel_size = { 3, 3 }, .padding = "same");
+    a = pointwise(a, 11);
+    b = lks_relu(pointwise(a, c->filters), .max_value = 6.0);
+    b = lks_depthwise_conv2d(b, .kernel_size = { c->kernel, c->kernel }, .strides = { c->stride, c->stride },
+                             .padding = c->padding);
+    b = pointwise(lks_relu(lks_batch_normalization(b), .max_value = 6.0), 11);
+    if (c->stride == 1 && strcmp(c->padding, "same") == 0) b = lks_add(2, ((lks_node[]){ a, b }));
+    m = lks_model_create(in, b);
+    assert_int_equal(lks_compile(m, .optimizer = "sgd", .loss = "mse"), LKS_OK);
+    return m;
+}
+
+/* One by one in bands, by as many threads as there may be, and together without. */
+static void bands_of_rows_change_no_bit(void **state)
+{
+    static const banded_case cases[] = {
+        { 40, 41, 96, 1, 3, "same", "same" },   { 37, 43, 85, 2, 3, "same", "same" },
+        { 41, 38, 90, 2, 3, "valid", "valid" }, { 60, 23, 97, 1, 5, "valid", "same" },
+        { 23, 61, 103, 2, 2, "same", "valid" }, { 25, 57, 130, 3, 3, "valid", "same" },
+        { 300, 5, 100, 1, 3, "same", "same" },  { 9, 180, 100, 1, 3, "same", "same" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lks_model *m = banded(&cases[i]);
+        lks_tensor *pictures = lks_tensor_create(LKS_FLOAT32, lks_shape(2, cases[i].rows, cases[i].columns, 3)), *want;
+
+        assert_non_null(pictures);
+        for (int64_t k = 0; k < lks_tensor_size(pictures); k++)
+            ((float *)lks_tensor_data(pictures))[k] = (float)(k * 7 % 23) * 0.1f - 1.0f;
+        want = lks_predict(m, pictures, .batch_size = 2, .threads = 1);
+        assert_non_null(want);
+        for (int64_t threads = 1; threads <= 5; threads++) {
+            lks_tensor *got = lks_predict(m, pictures, .batch_size = 1, .threads = threads);
+
+            assert_non_null(got);
+            if (memcmp(lks_tensor_cdata(want), lks_tensor_cdata(got), (size_t)lks_tensor_size(want) * 4) != 0)
+                fail_msg("case %d, %d threads", (int)i, (int)threads);
+            lks_tensor_release(got);
+        }
+        lks_tensor_release(want);
+        lks_tensor_release(pictures);
+        lks_model_release(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_follow_what_changes_weights),
         cmocka_unit_test(answers_follow_files),
         cmocka_unit_test(answers_follow_a_model_that_shares_layers),
+        cmocka_unit_test(bands_of_rows_change_no_bit),
     };
 
     return cmocka_run_group_tests(tests, make_data, drop_data);

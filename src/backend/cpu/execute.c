@@ -71,33 +71,29 @@ void lks__cpu_trace_outputs(const lks_executable *exe, cpu_lane *lane, const cpu
 
 /* ---- batched work ---- */
 
-static void run_instr(lks_executable *exe, cpu_lane *lane, const cpu_instr *instr, int64_t first, int64_t n)
+/* Where the instruction's values lie. */
+static void find_values(const lks_executable *exe, cpu_lane *lane, const cpu_instr *instr, int64_t first)
 {
-    const lks_run_args *a = exe->args;
-    const bool split = lks__cpu_can_split(exe, instr, n);
-    const float *join[LKS_CPU_MAX_LEVELS];
-
     for (int k = 0; k < instr->n_in; k++) lane->in[k] = lks__cpu_address(exe, lane, instr->in[k], first);
     for (int k = 0; k < instr->n_out; k++) lane->out[k] = output(exe, lane, instr->out[k], first);
-    for (int i = 0; instr->takes_sums && i < lane->n_join; i++)
-        join[i] = lane->join[i] + exe->values[instr->out[0]].index;
-    if (instr->program != NULL && split) {
-        lks__cpu_run_parts(exe, lane, instr, NULL, n);
-        return;
-    }
-    if (instr->program != NULL) {
-        lks__ew_program_run(instr->program, exe->kernels, lane->in, lane->out, 0, n * lks__type_size(instr->out_type),
-                            lane->scratch);
-        return;
-    }
-    const lks_after after = { .mean = instr->mean > 0 ? lane->in[instr->mean] : NULL,
+}
+
+void lks__cpu_fill_call(const lks_executable *exe, cpu_lane *lane, const cpu_instr *instr, int64_t first, int64_t n,
+                        cpu_call *out)
+{
+    const lks_run_args *a = exe->args;
+
+    find_values(exe, lane, instr, first);
+    out->after = (lks_after){ .mean = instr->mean > 0 ? lane->in[instr->mean] : NULL,
                               .factor = instr->factor > 0 ? lane->in[instr->factor] : NULL,
                               .bias = instr->bias > 0 ? lane->in[instr->bias] : NULL,
                               .add = instr->add > 0 ? lane->in[instr->add] : NULL,
                               .relu = instr->relu,
                               .cap = instr->cap,
                               .mask = instr->mask > 0 ? lane->in[instr->mask] : NULL };
-    const lks_op_call call = {
+    for (int i = 0; instr->takes_sums && i < lane->n_join; i++)
+        out->join[i] = lane->join[i] + exe->values[instr->out[0]].index;
+    out->call = (lks_op_call){
         instr->attrs,
         instr->n_args,
         instr->in_type,
@@ -110,14 +106,30 @@ static void run_instr(lks_executable *exe, cpu_lane *lane, const cpu_instr *inst
         a->seed,
         a->step,
         lane->scratch,
-        instr->after ? &after : NULL,
+        instr->after ? &out->after : NULL,
         lane->fresh,
         instr->takes_sums ? lane->n_join : 0,
-        join,
+        out->join,
     };
-    if (split) lks__cpu_run_parts(exe, lane, instr, &call, n);
-    else if (instr->packed != NULL) instr->parts->run(&call, &(lks_part){ instr->packed, 0, 1 });
-    else instr->run(&call);
+}
+
+static void run_instr(lks_executable *exe, cpu_lane *lane, const cpu_instr *instr, int64_t first, int64_t n)
+{
+    const bool split = lks__cpu_can_split(exe, instr, n);
+    cpu_call c;
+
+    if (instr->program != NULL) {
+        find_values(exe, lane, instr, first);
+        if (split) lks__cpu_run_parts(exe, lane, instr, NULL, n);
+        else
+            lks__ew_program_run(instr->program, exe->kernels, lane->in, lane->out, 0,
+                                n * lks__type_size(instr->out_type), lane->scratch);
+        return;
+    }
+    lks__cpu_fill_call(exe, lane, instr, first, n, &c);
+    if (split) lks__cpu_run_parts(exe, lane, instr, &c.call, n);
+    else if (instr->packed != NULL) instr->parts->run(&c.call, &(lks_part){ instr->packed, 0, 1 });
+    else instr->run(&c.call);
 }
 
 static void set_feeds(const lks_executable *exe, cpu_lane *lane, const cpu_phase *phase, int64_t first, int64_t n)
@@ -145,9 +157,14 @@ static void run_slice(lks_executable *exe, cpu_lane *lane, const cpu_phase *phas
         const cpu_instr *instr = &phase->list.instrs[i];
         if (lane->seconds != NULL) start = lks__now();
         if (instr->sums && lane->fresh && !instr->takes_sums) lks__cpu_start_sums(exe, lane, instr);
-        run_instr(exe, lane, instr, first, n);
+        if (lks__cpu_can_band(exe, instr, n)) {
+            lks__cpu_run_band(exe, lane, instr, first, n);
+            i += LKS_CPU_BAND - 1;
+        } else {
+            run_instr(exe, lane, instr, first, n);
+        }
         if (instr->sums && lane->n_join > 0 && !instr->takes_sums) lks__cpu_join_sums(exe, lane, instr);
-        if (lane->seconds != NULL) lane->seconds[i] += lks__now() - start;
+        if (lane->seconds != NULL) lane->seconds[instr - phase->list.instrs] += lks__now() - start;
         if (exe->tracing) lks__cpu_trace_outputs(exe, lane, instr, (int64_t)i, n);
     }
 }

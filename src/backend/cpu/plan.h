@@ -49,8 +49,12 @@ typedef struct cpu_value {
 } cpu_value;
 
 typedef struct ew_program ew_program;
+typedef struct cpu_band cpu_band;
 
-enum { LKS_CPU_MAX_LEVELS = 24 }; /* of the tree over shards */
+enum {
+    LKS_CPU_MAX_LEVELS = 24, /* of the tree over shards */
+    LKS_CPU_BAND = 3         /* instructions that run in bands together */
+};
 
 typedef struct cpu_instr {
     void (*run)(const lks_op_call *call);
@@ -62,6 +66,7 @@ typedef struct cpu_instr {
     int64_t *in, *out; /* node ids */
     const lks_type **in_type;
     const lks_type *out_type;
+    const cpu_band *band;   /* not NULL: this and the next ones may run in bands of rows (band.c) */
     ew_program *program;    /* not NULL: a fused elementwise group */
     const lks_wide *wide;   /* not NULL: over the whole batch */
     int takes_after;        /* lks_kernel.after */
@@ -109,7 +114,8 @@ typedef struct cpu_lane {
     int replica;
     int shard_begin, shard_end;
     atomic_ullong run; /* which of these nobody has taken yet, or examples of the replica that somebody has: take.c */
-    char *arena;       /* slots of the running phase */
+    atomic_ullong units; /* parts of the running instruction that nobody has taken yet: take.c */
+    char *arena;         /* slots of the running phase */
     char *scratch;
     float **buffers; /* accumulator buffers */
     int n_buffers;
@@ -153,6 +159,13 @@ typedef struct cpu_watched {
     bool known;       /* there was such a time, and nobody outside held the tensor then */
     bool changed;     /* in the running step: since then, or it may have been */
 } cpu_watched;
+
+/* A kernel's call and what it points to. */
+typedef struct cpu_call {
+    lks_op_call call;
+    lks_after after;
+    const float *join[LKS_CPU_MAX_LEVELS];
+} cpu_call;
 
 struct lks_executable {
     lks_trace *trace;
@@ -258,6 +271,11 @@ void lks__cpu_deal_shards(lks_executable *exe);
 int lks__cpu_take_shard(lks_executable *exe, cpu_lane *lane, bool back);
 /* LKS_FASTEST: the next slice of the lane's replica that nobody has taken: false if none is left. */
 bool lks__cpu_take_slice(lks_executable *exe, const cpu_lane *lane, bool back, int64_t *first, int64_t *n);
+/* How many parts the lanes should share an instruction of so many operations out in, at most `most` or one a lane. Dealing out parts
+ * [0, units); the next one of a lane, first its own run in order, then others' from the end, or -1. */
+int64_t lks__cpu_units(const lks_executable *exe, double flop, int64_t most);
+void lks__cpu_deal_units(lks_executable *exe, int64_t units);
+int lks__cpu_take_unit(lks_executable *exe, int lane);
 
 /* Checks the wanted values, then assigns: the end of every step. */
 lks_status lks__cpu_end_step(lks_executable *exe, bool dry);
@@ -271,6 +289,14 @@ lks_status lks__cpu_plan_wide(lks_executable *exe);
 bool lks__cpu_can_split(const lks_executable *exe, const cpu_instr *instr, int64_t n);
 void lks__cpu_run_parts(lks_executable *exe, cpu_lane *lane, const cpu_instr *instr, const lks_op_call *call,
                         int64_t n);
+/* The call of an instruction that is no program, for n examples. It points to `out` and the lane's lists. */
+void lks__cpu_fill_call(const lks_executable *exe, cpu_lane *lane, const cpu_instr *instr, int64_t first, int64_t n,
+                        cpu_call *out);
+/* band.c: finds convolutions that may run in bands, once it is known where values live; may instr and those that follow it run so
+ * now, for n examples; running all LKS_CPU_BAND of them. */
+lks_status lks__cpu_plan_bands(lks_executable *exe);
+bool lks__cpu_can_band(const lks_executable *exe, const cpu_instr *instr, int64_t n);
+void lks__cpu_run_band(lks_executable *exe, cpu_lane *lane, const cpu_instr *instr, int64_t first, int64_t n);
 /* fixed.c: what follows from variables that the function does not write: packed weights and shared values; making again what
  * has changed, at the begin of a step. */
 lks_status lks__cpu_plan_fixed(lks_executable *exe);

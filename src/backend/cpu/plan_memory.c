@@ -322,6 +322,7 @@ lks_status lks__cpu_plan_memory(lks_executable *exe, const lks_compile_spec *spe
     for (size_t id = 0; id < exe->n_nodes; id++) locate(exe, (int64_t)id);
     locate_fetches(exe);
     for (int p = 0; p < exe->n_phases; p++) lks__cpu_share_masks(exe, p);
+    LKS_TRY(lks__cpu_plan_bands(exe));
     place_accumulators(exe);
     exe->shards = choose_shards(exe, spec);
     exe->wide_shards = exe->reproducible == LKS_ANY_WORLD ? exe->shards : 1;

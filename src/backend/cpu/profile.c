@@ -140,6 +140,12 @@ static void add_list(void *user, const cpu_list *list, bool batched, size_t at)
         row->batched = batched;
         row->flop = instr->flop * n;
         count_bytes(r->p->exe, instr, n, row);
+        if (!batched || !lks__cpu_can_band(r->p->exe, instr, (int64_t)r->batch)) continue;
+        snprintf(row->op, sizeof row->op, "%d %s in bands", LKS_CPU_BAND, instr->op->name);
+        for (size_t end = i + LKS_CPU_BAND; i + 1 < end; i++) { /* their time is the first one's */
+            row->flop += list->instrs[i + 1].flop * n;
+            count_bytes(r->p->exe, &list->instrs[i + 1], n, row);
+        }
     }
     if (batched) add_row(r, "gather rows", "", seconds_of(r->p, true, at + list->n));
 }

@@ -19,6 +19,7 @@ typedef struct part_work {
     const lks_op_call *call; /* a convolution */
     cpu_lane *lane;          /* whose pointers all use */
     int64_t elements;
+    int64_t units;
 } part_work;
 
 static bool is_image_rows(const cpu_instr *instr)
@@ -37,11 +38,11 @@ static bool can_part(const cpu_instr *instr)
 static void run_part(void *user, int task)
 {
     const part_work *w = user;
-    const lks_part part = { w->instr->packed, task, w->exe->n_lanes };
+    lks_part part = { w->instr->packed, 0, (int)w->units };
     lks_op_call call = *w->call;
 
     call.scratch = w->exe->lanes[task].scratch;
-    w->instr->parts->run(&call, &part);
+    while ((part.part = lks__cpu_take_unit(w->exe, task)) >= 0) w->instr->parts->run(&call, &part);
 }
 
 bool lks__cpu_can_split(const lks_executable *exe, const cpu_instr *instr, int64_t n)
@@ -86,10 +87,22 @@ static void run_elements(void *user, int task)
                         end < w->elements ? end : w->elements, w->exe->lanes[task].scratch);
 }
 
+/* Where positions are few, a kernel shares out its channels in parts of a cache line or more. */
+static int64_t most_units(const cpu_instr *instr)
+{
+    const lks_shape *s = &instr->out_type->shape;
+
+    return s->dim[0] * s->dim[1] >= 200 ? INT64_MAX : s->dim[2] / 16;
+}
+
 void lks__cpu_run_parts(lks_executable *exe, cpu_lane *lane, const cpu_instr *instr, const lks_op_call *call, int64_t n)
 {
-    part_work w = { exe, instr, call, lane, n * lks__type_size(instr->out_type) };
+    part_work w = { exe, instr, call, lane, n * lks__type_size(instr->out_type), 0 };
 
+    if (instr->program == NULL && can_part(instr)) {
+        w.units = lks__cpu_units(exe, instr->flop, most_units(instr));
+        lks__cpu_deal_units(exe, w.units);
+    }
     lks__pool_run(exe->threads, exe->n_lanes,
                   instr->program != NULL ? run_elements
                   : can_part(instr)      ? run_part

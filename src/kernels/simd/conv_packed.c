@@ -119,18 +119,16 @@ static void panel_blocks(packed_tile *p, int C, int64_t count)
 {
     static const int longest[3] = { PACKED_ROWS_1, PACKED_ROWS_2, PACKED_ROWS_3 };
 
-    int64_t blocks = ceil_div(count, longest[C - 1]);
+    const int64_t blocks = ceil_div(count, longest[C - 1]), length = ceil_div(count, blocks);
+    const int64_t longer = count - blocks * (length - 1); /* blocks of this length; the others are one shorter */
 
     p->ahead_step = (C * VF + blocks - 1) / blocks;
-    for (; blocks > 0; blocks--) {
-        const int64_t length = ceil_div(count, blocks);
-
-        SIMD(packed_blocks)[C - 1][length](p);
-        p->t.x += length * p->t.x_position;
-        p->t.y += length * p->t.y_position;
-        p->ahead += p->t.depth * p->ahead_step;
-        count -= length;
-    }
+    SIMD(packed_blocks)[C - 1][length](p, longer);
+    if (longer == blocks) return;
+    p->t.x += longer * length * p->t.x_position;
+    p->t.y += longer * length * p->t.y_position;
+    p->ahead += longer * p->t.depth * p->ahead_step;
+    SIMD(packed_blocks)[C - 1][length - 1](p, blocks - longer);
 }
 
 /* Where the terms from `first` on begin in panel `panel`. */

@@ -22,7 +22,8 @@ typedef struct packed_tile {
     int64_t ahead_step; /* so many floats further for every term */
 } packed_tile;
 
-typedef void (*packed_fn)(const packed_tile *p);
+/* So many blocks, one behind the other. */
+typedef void (*packed_fn)(const packed_tile *p, int64_t blocks);
 
 /* [vectors - 1][rows]. */
 extern const packed_fn SIMD(packed_blocks)[3][PACKED_MOST_ROWS + 1];

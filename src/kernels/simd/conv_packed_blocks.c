@@ -10,27 +10,28 @@ LKS_INLINE void packed_term(const float *const *x, int64_t step, const float *w,
     LKS_UNROLL
     for (int c = 0; c < C; c++) {
         wv[c] = vf_load(w + (k * C + c) * VF);
-        if (C == 3) LKS_ONCE(wv[c]);
+        LKS_ONCE(wv[c]);
     }
     LKS_UNROLL
     for (int i = 0; i < rows; i++) {
         const vf v = vf_set(x[i / 3][i % 3 * step + k]);
 
         LKS_UNROLL
-        for (int c = 0; c < C; c++) sum[i * C + c] = vf_fma(v, wv[c], sum[i * C + c]);
+        for (int c = 0; c < C; c++) VF_ADD_PRODUCT(sum[i * C + c], v, wv[c]);
     }
 }
 
-LKS_INLINE void packed_sums(const packed_tile *p, vf *sum, const int rows, const int C)
+LKS_INLINE void packed_sums(const packed_tile *p, const float *from, const float *ahead, vf *sum, const int rows,
+                            const int C)
 {
     const int unrolled = C == 3 ? 1 : 2; /* more makes compilers move sums about */
     const conv_tile *t = &p->t;
     const int64_t step = t->x_position;
-    const float *w = t->w, *ahead = p->ahead, *x[4];
+    const float *w = t->w, *x[4];
     int64_t k = t->depth;
 
     LKS_UNROLL
-    for (int i = 0; i < rows; i += 3) x[i / 3] = t->x + i * step;
+    for (int i = 0; i < rows; i += 3) x[i / 3] = from + i * step;
     for (; k >= unrolled; k -= unrolled) {
         __builtin_prefetch(ahead);
         ahead += unrolled * p->ahead_step;
@@ -48,38 +49,47 @@ LKS_INLINE void packed_sums(const packed_tile *p, vf *sum, const int rows, const
     }
 }
 
-/* Sums that wait for more terms, as they are; of the last vector only what belongs to y. */
-LKS_INLINE void packed_wait(const conv_tile *t, const vf *sum, const int rows, const int C)
+/* Sums to y: of the last vector only what belongs there. */
+LKS_INLINE void packed_store(const packed_tile *p, float *to, const vf *sum, const int rows, const int C)
 {
     LKS_UNROLL
     for (int i = 0; i < rows * C; i++) {
-        float *y = t->y + i / C * t->y_position + i % C * VF;
+        float *y = to + i / C * p->t.y_position + i % C * VF;
 
-        if (i % C + 1 < C || t->last == VF) vf_store(y, sum[i]);
-        else vf_store_part(y, t->last, sum[i]);
+        if (i % C + 1 < C || p->t.last == VF) vf_store(y, sum[i]);
+        else vf_store_part(y, p->t.last, sum[i]);
     }
 }
 
-LKS_INLINE void packed_block(const packed_tile *p, const int rows, const int C)
+LKS_INLINE void packed_block(const packed_tile *p, int64_t blocks, const int rows, const int C)
 {
     const conv_tile *t = &p->t;
+    const float *x = t->x, *ahead = p->ahead;
+    float *to = t->y;
     vf sum[24];
 
-    LKS_UNROLL
-    for (int i = 0; i < rows * C; i++) {
-        const float *y = t->y + i / C * t->y_position + i % C * VF;
+    for (; blocks > 0; blocks--) {
+        LKS_UNROLL
+        for (int i = 0; i < rows * C; i++) {
+            const float *y = to + i / C * t->y_position + i % C * VF;
 
-        sum[i] = !t->carry ? vf_zero() : i % C + 1 < C || t->last == VF ? vf_load(y) : vf_load_m(y, vf_first(t->last));
+            sum[i] = !t->carry                            ? vf_zero()
+                     : i % C + 1 < C || t->last == VF ? vf_load(y)
+                                                      : vf_load_m(y, vf_first(t->last));
+        }
+        packed_sums(p, x, ahead, sum, rows, C);
+        if (t->row_taps != 0) conv_do_after(t, to, sum, rows, C, t->last == VF);
+        packed_store(p, to, sum, rows, C);
+        x += rows * t->x_position;
+        to += rows * t->y_position;
+        ahead += t->depth * p->ahead_step;
     }
-    packed_sums(p, sum, rows, C);
-    if (t->row_taps == 0) packed_wait(t, sum, rows, C);
-    else conv_store_line(t, t->y, sum, CONV_NUMBER, rows, C);
 }
 
-#define BLOCK(C, rows)                                   \
-    static void block_##C##_##rows(const packed_tile *p) \
-    {                                                    \
-        packed_block(p, rows, C);                        \
+#define BLOCK(C, rows)                                                   \
+    static void block_##C##_##rows(const packed_tile *p, int64_t blocks) \
+    {                                                                    \
+        packed_block(p, blocks, rows, C);                                \
     }
 BLOCK(1, 1)
 BLOCK(1, 2)

@@ -53,6 +53,11 @@
 
 enum { VP = 16 / VF };
 
+/* sum += a b, rounded once. Where compilers are free to leave the sum in another register, they move sums about in long loops. */
+#if !defined(VF_ADD_PRODUCT)
+#define VF_ADD_PRODUCT(sum, a, b) ((sum) = vf_fma(a, b, sum))
+#endif
+
 #if !defined(LKS_SIMD_JOINS_ROWS)
 /* Sums of VF rows of 16 lanes: + 8, + 4, + 2, + 1. */
 LKS_INLINE vf vf_join_rows(const float *p)

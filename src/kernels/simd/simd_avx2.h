@@ -52,6 +52,8 @@ LKS_INLINE vf vf_fma(vf a, vf b, vf c)
     return _mm256_fmadd_ps(a, b, c);
 }
 
+#define VF_ADD_PRODUCT(sum, a, b) __asm__("vfmadd231ps %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b))
+
 /* a >= b or a is NaN ? a : b, as lks__max_f. */
 LKS_INLINE vf vf_max(vf a, vf b)
 {
