@@ -363,6 +363,7 @@ static void tfds_folders_are_read_as_they_lie(void **state)
     assert_resumes(lks_tfds(tiny, "train", .decode_images = LKS_FALSE), 1, 2);
     assert_fails(lks_tfds(tiny, "test"), LKS_E_NOTFOUND, "there are: train");
     assert_fails(lks_tfds(tiny, "train[x:]"), LKS_E_ARG, "\"x\"");
+    mkdir(path("other"), 0777);
     assert_fails(lks_tfds(folder, "train[:1]+", .num_parallel_calls = LKS_ZERO_INT), LKS_E_ARG, "several folders");
     write_file("tiny/1.10.0/features.json",
                "{\"featuresDict\": {\"features\": {\"s\": {\"pythonClassName\": \"Audio\"}}}}", 67);

@@ -41,7 +41,7 @@ static lks_status open_temporary(lks_saving *s)
     LKS_TRY(lks__text_take(&name, &s->temporary));
     s->fd = open(s->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (s->fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-        return lks__fail(LKS_E_NOTFOUND, "cannot write '%s': there is no such folder", s->path);
+        return lks__fail(LKS_E_IO, "cannot write '%s': there is no such folder", s->path);
     if (s->fd < 0) return lks__fail(LKS_E_IO, "cannot create '%s': %s", s->temporary, lks__os_error(errno));
     return LKS_OK;
 }
