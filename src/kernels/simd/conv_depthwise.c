@@ -2,12 +2,39 @@
  *
  * Pixels are read and written from end to end, where one vector of channels of a whole line would leave half of every cache line for
  * later; weights come from the first cache. A line has a border on each side where two kernel columns are inside, and
- * between them blocks of at most six positions. Order: as op_conv2d.c, kernel rows, then columns.
+ * between them blocks of at most eight positions. Order: as op_conv2d.c, kernel rows, then columns.
  */
 #include "conv_walk.h"
 #include "entries.h"
 
-enum { LONGEST = 6 };
+enum { LONGEST = 8 };
+
+/* A pointer that the compiler takes as it is: else it keeps the distance of each access in memory, and loads that for every one. */
+#define NEXT(p, distance)        \
+    do {                         \
+        (p) += (distance);       \
+        __asm__("" : "+r"(p));   \
+    } while (0)
+
+/* A row of inputs against three columns of weights, which lie a pixel apart like the inputs. */
+LKS_INLINE void depthwise_row(const float *x, const float *w, int64_t pixel, vf *sum, const int stride, const int length)
+{
+    const int inputs = (length - 1) * stride + 3;
+    const vf wv[3] = { vf_load(w), vf_load(w + pixel), vf_load(w + 2 * pixel) };
+
+    LKS_UNROLL
+    for (int q = 0; q < inputs; q++) {
+        const vf v = vf_load(x + q % 3 * pixel);
+
+        LKS_UNROLL
+        for (int b = 0; b < 3; b++) {
+            const int i = q - b;
+
+            if (i >= 0 && i % stride == 0 && i / stride < length) sum[i / stride] = vf_fma(v, wv[b], sum[i / stride]);
+        }
+        if (q % 3 == 2) NEXT(x, 3 * pixel);
+    }
+}
 
 /* `length` positions, `vectors` vectors of channels. The tile's row_taps and col_taps are `rows` and `taps`. */
 LKS_INLINE void depthwise_block(const conv_tile *tile, int64_t vectors, const int rows, const int taps,
@@ -17,25 +44,29 @@ LKS_INLINE void depthwise_block(const conv_tile *tile, int64_t vectors, const in
 
     for (; vectors > 0; vectors--) {
         vf sum[LONGEST];
+        const float *x = t.x, *w = t.w;
+        float *y = t.y;
 
         LKS_UNROLL
         for (int i = 0; i < length; i++) sum[i] = vf_zero();
         LKS_UNROLL
         for (int a = 0; a < rows; a++) {
-            const float *x = t.x + a * t.x_row_tap, *w = t.w + a * t.w_row_tap;
-            vf wv[3];
+            if (taps == 3) depthwise_row(x, w, t.x_col_tap, sum, stride, length);
+            LKS_UNROLL
+            for (int b = 0; taps < 3 && b < taps; b++) {
+                const vf wv = vf_load(w + b * t.w_col_tap);
 
-            LKS_UNROLL
-            for (int b = 0; b < taps; b++) wv[b] = vf_load(w + b * t.w_col_tap);
-            if (taps == 3) {
-                conv_stream_line(x, t.x_col_tap, wv, sum, CONV_VECTOR, 3, stride, 1, length, 1);
-                continue;
+                conv_plain_line(x + b * t.x_col_tap, t.x_position, &wv, sum, CONV_VECTOR, length, 1, vf_first(VF));
             }
-            LKS_UNROLL
-            for (int b = 0; b < taps; b++)
-                conv_plain_line(x + b * t.x_col_tap, t.x_position, wv + b, sum, CONV_VECTOR, length, 1, vf_first(VF));
+            NEXT(x, t.x_row_tap);
+            NEXT(w, t.w_row_tap);
         }
-        conv_store_line(&t, t.y, sum, CONV_VECTOR, length, 1);
+        conv_do_after(&t, t.y, sum, length, 1, true);
+        LKS_UNROLL
+        for (int i = 0; i < length; i++) {
+            vf_store(y, sum[i]);
+            NEXT(y, t.y_position);
+        }
         t.x += VF, t.y += VF, t.w += VF;
         if (t.after.mean != NULL) t.after.mean += VF, t.after.factor += VF;
         if (t.after.bias != NULL) t.after.bias += VF;
@@ -55,12 +86,14 @@ typedef void (*depthwise_fn)(const conv_tile *tile, int64_t vectors);
     BLOCK(rows, 3, stride, 3) \
     BLOCK(rows, 3, stride, 4) \
     BLOCK(rows, 3, stride, 5) \
-    BLOCK(rows, 3, stride, 6)
+    BLOCK(rows, 3, stride, 6) \
+    BLOCK(rows, 3, stride, 7) \
+    BLOCK(rows, 3, stride, 8)
 #define NAME(rows, stride, length) block_##rows##_3_##stride##_##length
 #define LIST(rows, stride)                                                                                \
     {                                                                                                     \
         NULL, NAME(rows, stride, 1), NAME(rows, stride, 2), NAME(rows, stride, 3), NAME(rows, stride, 4), \
-            NAME(rows, stride, 5), NAME(rows, stride, 6)                                                  \
+            NAME(rows, stride, 5), NAME(rows, stride, 6), NAME(rows, stride, 7), NAME(rows, stride, 8)    \
     }
 BLOCKS(2, 1)
 BLOCKS(2, 2)
