@@ -192,10 +192,10 @@ static lks_model *banded(const banded_case *c)
     a = pointwise(a, 11);
     b = lks_relu(pointwise(a, c->filters), .max_value = 6.0);
     b = lks_depthwise_conv2d(b, .kernel_size = { c->kernel, c->kernel }, .strides = { c->stride, c->stride },
-                             .padding = c->padding);
+                             .padding = c->padding, .use_bias = LKS_FALSE);
     b = pointwise(lks_relu(lks_batch_normalization(b), .max_value = 6.0), 11);
     if (c->stride == 1 && strcmp(c->padding, "same") == 0) b = lks_add(2, ((lks_node[]){ a, b }));
-    m = lks_model_create(in, b);
+    m = lks_model_create(in, pointwise(b, 5));
     assert_int_equal(lks_compile(m, .optimizer = "sgd", .loss = "mse"), LKS_OK);
     return m;
 }
