@@ -205,17 +205,28 @@ LKS_INLINE void filter_output(const filter_tile *t, const filter_shape *s, vf *d
     for (int c = 0; c < s->C; c++) d[c] = vf_zero();
 }
 
-/* All columns of one row of x (or of three): column q belongs to tap b of output (q + before - b) / stride. */
+/* All columns of one row of x (or of three): column q belongs to tap b of output (q + before - b) / stride. Inside the row
+ * three columns at a time, so that the gradients of three outputs change their parts without being moved. */
 LKS_INLINE void filter_row(const filter_tile *t, const filter_shape *s, vf *sum, const float *const *x, const float *d,
                            vmask m)
 {
-    const int64_t before = t->a->before[1], n = t->a->in[1];
-    int64_t at = 0;
+    const int64_t before = t->a->before[1], n = t->a->in[1], left = t->a->out[1] - before, inner = left < n ? left : n;
+    const float *next = d + before * t->d_pixel;
+    int64_t at = 0, q = 0;
     vf a[2], b[2], c[2];
 
     filter_output(t, s, b, d, before - 2, m);
     filter_output(t, s, c, d, before - 1, m);
-    for (int64_t q = 0; q < n; q++) {
+    for (; q + 3 <= inner; q += 3, at += t->x_pixel) {
+        filter_load_d(s, a, next, m);
+        filter_column(s, sum, x, at, a, c, b, m);
+        filter_load_d(s, b, next + t->d_pixel, m);
+        filter_column(s, sum, x, at += t->x_pixel, b, a, c, m);
+        filter_load_d(s, c, next + 2 * t->d_pixel, m);
+        filter_column(s, sum, x, at += t->x_pixel, c, b, a, m);
+        next += 3 * t->d_pixel;
+    }
+    for (; q < n; q++) {
         LKS_UNROLL
         for (int i = 0; i < s->C; i++) a[i] = b[i], b[i] = c[i];
         filter_output(t, s, c, d, q + before, m);
@@ -228,7 +239,7 @@ LKS_INLINE void filter_row(const filter_tile *t, const filter_shape *s, vf *sum,
 LKS_INLINE void filter_row_2(const filter_tile *t, const filter_shape *s, vf *sum, const float *const *x,
                              const float *d, vmask m)
 {
-    const int64_t before = t->a->before[1], n = t->a->in[1];
+    const int64_t before = t->a->before[1], n = t->a->in[1], out = t->a->out[1];
     int64_t at = 0;
     int64_t q = 0, j = (before + 1) / 2;
     vf b[2], c[2];
@@ -236,7 +247,17 @@ LKS_INLINE void filter_row_2(const filter_tile *t, const filter_shape *s, vf *su
     filter_output(t, s, c, d, j - 1, m);
     if (before % 2 != 0 && n > 0) filter_column(s, sum, x, 0, NULL, c, NULL, m), q = 1, at = t->x_pixel;
     d += j * t->d_pixel;
-    for (; q + 2 <= n && j < t->a->out[1]; q += 2, j++) {
+    for (; q + 4 <= n && j + 2 <= out; q += 4, j += 2) {
+        filter_load_d(s, b, d, m);
+        filter_column(s, sum, x, at, b, NULL, c, m);
+        filter_column(s, sum, x, at += t->x_pixel, NULL, b, NULL, m);
+        filter_load_d(s, c, d + t->d_pixel, m);
+        filter_column(s, sum, x, at += t->x_pixel, c, NULL, b, m);
+        filter_column(s, sum, x, at += t->x_pixel, NULL, c, NULL, m);
+        at += t->x_pixel;
+        d += 2 * t->d_pixel;
+    }
+    for (; q + 2 <= n && j < out; q += 2, j++) {
         LKS_UNROLL
         for (int i = 0; i < s->C; i++) b[i] = c[i];
         filter_load_d(s, c, d, m);
