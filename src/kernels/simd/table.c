@@ -56,13 +56,24 @@ static void add_rows(float *acc, const float *x, int64_t rows, int64_t n)
         for (int64_t k = i; k < n; k++) acc[k] += x[r * n + k];
 }
 
-/* x - x is 0 for finite numbers and NaN for all others; the compiler vectorises this as it stands. */
+/* x - x is 0 for finite numbers and NaN for all others, and a sum keeps NaN. */
 static int all_finite(const float *x, int64_t n)
 {
-    int bad = 0;
+    vf sum[4] = { vf_zero(), vf_zero(), vf_zero(), vf_zero() };
+    float lanes[VF], rest = 0.0f;
+    int64_t i = 0;
 
-    for (int64_t i = 0; i < n; i++) bad |= !(x[i] - x[i] == 0.0f);
-    return !bad;
+    for (; i + 4 * VF <= n; i += 4 * VF) {
+        LKS_UNROLL
+        for (int v = 0; v < 4; v++) {
+            vf a = vf_load(x + i + v * VF);
+            sum[v] = vf_add(sum[v], vf_sub(a, a));
+        }
+    }
+    for (; i < n; i++) rest += x[i] - x[i];
+    vf_store(lanes, vf_add(vf_add(sum[0], sum[1]), vf_add(sum[2], sum[3])));
+    for (int l = 0; l < VF; l++) rest += lanes[l];
+    return rest == 0.0f;
 }
 
 #if defined(__AVX512F__)
