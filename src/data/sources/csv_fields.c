@@ -114,7 +114,7 @@ static const char *number_text(const csv_cursor *c, const csv_field *f, char buf
 /* "column 2", with its name where the file has a header line. */
 static const char *column_text(const csv_cursor *c, size_t column, char text[96])
 {
-    const char *name = c->names.data, *end = name + c->names.length;
+    const char *name = c->names.data == NULL ? "" : c->names.data, *end = name + c->names.length;
 
     for (size_t i = 0; i < column && name < end; i++) name += strlen(name) + 1;
     if (name < end) snprintf(text, 96, "column %zu ('%.60s')", column, name);
