@@ -132,7 +132,8 @@ static lks_status bad_stream(const lks_byte_stream *s, const char *what)
 
     if (what != NULL && strcmp(what, "incorrect header check") == 0) /* of zlib: this is no header */
         return s->members == 0
-                   ? lks__fail(LKS_E_FORMAT, "'%s' is not compressed as %s, though compression_type says so: %s",
+                   ? lks__fail(LKS_E_FORMAT,
+                               "'%s', offset 0: it is not compressed as %s, though compression_type says so: %s",
                                s->path, kind, "try \"\" (none) or the other kind")
                    : lks__fail(LKS_E_FORMAT,
                                "'%s', offset %llu: behind the compressed data stand bytes that are no %s: "

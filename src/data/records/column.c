@@ -81,7 +81,8 @@ lks_status lks__column_pad(const lks_column *c, lks_tensor *t, int64_t at, int64
     return LKS_OK;
 }
 
-const lks_column *lks__column_to_take(const lks_features *f, const lks_found *found, lks_record_place from, lks_wire *text)
+const lks_column *lks__column_to_take(const lks_features *f, const lks_found *found, lks_record_place from,
+                                      lks_wire *text)
 {
     enum { LEAST = 1 << 11 }; /* less is copied as fast */
     size_t half, least;

@@ -75,7 +75,8 @@ static lks_status apply_batch(const sequence_parse *p, const lks_bytes *record, 
     if (p->context != NULL) status = lks__batch_begin(&b, p->context, rows, out);
     for (int64_t r = 0; r < rows && status == LKS_OK; r++) {
         status = scan_record(p, &record[r], &context, list + (size_t)r * n);
-        if (status == LKS_OK && p->context != NULL) status = lks__batch_row(&b, r, &context, (lks_record_place){ NULL, 0 });
+        if (status == LKS_OK && p->context != NULL)
+            status = lks__batch_row(&b, r, &context, (lks_record_place){ NULL, 0 });
         if (status != LKS_OK) lks__context(status, "record %lld of the batch", (long long)r);
     }
     if (status == LKS_OK && p->context != NULL) status = lks__batch_end(&b, out);
