@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "lockstep.h"
+#include "support/small_data.h"
 
 enum { ROWS = 4, SIDE = 9, CLASSES = 3 };
 
@@ -20,13 +21,7 @@ static lks_tensor *x, *y;
 static int make_data(void **state)
 {
     (void)state;
-    x = lks_tensor_create(LKS_FLOAT32, lks_shape(ROWS, SIDE, SIDE, 3));
-    y = lks_tensor_create(LKS_INT32, lks_shape(ROWS));
-    if (x == NULL || y == NULL) return -1;
-    for (int i = 0; i < ROWS * SIDE * SIDE * 3; i++)
-        ((float *)lks_tensor_data(x))[i] = (float)(i * 7 % 23) * 0.1f - 1.0f;
-    for (int i = 0; i < ROWS; i++) ((int32_t *)lks_tensor_data(y))[i] = i % CLASSES;
-    return 0;
+    return small_pattern(lks_shape(ROWS, SIDE, SIDE, 3), 23, -1.0f, CLASSES, &x, &y) ? 0 : -1;
 }
 
 static int drop_data(void **state)

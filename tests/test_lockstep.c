@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "lockstep.h"
+#include "support/small_data.h"
 
 enum { ROWS = 75, SIDE = 12, CLASSES = 4 }; /* 75 = 2 * 32 + 11: a partial last batch */
 
@@ -21,21 +22,8 @@ static lks_tensor *images, *targets;
 
 static int make_data(void **state)
 {
-    float *x, *y;
-    uint32_t noise = 12345;
-
     (void)state;
-    images = lks_tensor_create(LKS_FLOAT32, lks_shape(ROWS, SIDE, SIDE, 1));
-    targets = lks_tensor_create(LKS_FLOAT32, lks_shape(ROWS, CLASSES));
-    if (images == NULL || targets == NULL) return -1;
-    x = lks_tensor_data(images);
-    y = lks_tensor_data(targets);
-    for (int i = 0; i < ROWS * SIDE * SIDE; i++) {
-        noise = noise * 1664525u + 1013904223u;
-        x[i] = (float)(noise >> 8) * 0x1p-24f;
-    }
-    for (int i = 0; i < ROWS; i++) y[i * CLASSES + i % CLASSES] = 1.0f;
-    return 0;
+    return small_pictures(12345, ROWS, SIDE, CLASSES, &images, &targets) ? 0 : -1;
 }
 
 static int drop_data(void **state)

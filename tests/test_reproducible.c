@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "lockstep.h"
+#include "support/small_data.h"
 
 enum { ROWS = 75, SIDE = 10, CLASSES = 4 }; /* a partial last batch of 11 */
 
@@ -19,18 +20,8 @@ static lks_tensor *images, *targets;
 
 static int make_data(void **state)
 {
-    uint32_t noise = 4242;
-
     (void)state;
-    images = lks_tensor_create(LKS_FLOAT32, lks_shape(ROWS, SIDE, SIDE, 1));
-    targets = lks_tensor_create(LKS_FLOAT32, lks_shape(ROWS, CLASSES));
-    if (images == NULL || targets == NULL) return -1;
-    for (int i = 0; i < ROWS * SIDE * SIDE; i++) {
-        noise = noise * 1664525u + 1013904223u;
-        ((float *)lks_tensor_data(images))[i] = (float)(noise >> 8) * 0x1p-24f;
-    }
-    for (int i = 0; i < ROWS; i++) ((float *)lks_tensor_data(targets))[i * CLASSES + i % CLASSES] = 1.0f;
-    return 0;
+    return small_pictures(4242, ROWS, SIDE, CLASSES, &images, &targets) ? 0 : -1;
 }
 
 static int drop_data(void **state)

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "lockstep.h"
+#include "support/small_data.h"
 
 enum { ROWS = 20 };
 
@@ -17,12 +18,7 @@ static lks_tensor *x, *y;
 static int make_data(void **state)
 {
     (void)state;
-    x = lks_tensor_create(LKS_FLOAT32, lks_shape(ROWS, 3));
-    y = lks_tensor_create(LKS_INT32, lks_shape(ROWS));
-    if (x == NULL || y == NULL) return -1;
-    for (int i = 0; i < ROWS * 3; i++) ((float *)lks_tensor_data(x))[i] = (float)((i * 7) % 11) * 0.1f;
-    for (int i = 0; i < ROWS; i++) ((int32_t *)lks_tensor_data(y))[i] = i % 2;
-    return 0;
+    return small_pattern(lks_shape(ROWS, 3), 11, 0.0f, 2, &x, &y) ? 0 : -1;
 }
 
 static int drop_data(void **state)
