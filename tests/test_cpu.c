@@ -85,8 +85,7 @@ static void look(const quota_case *list, size_t n, const char *name, double (*li
         snprintf(root, sizeof root, "%s/%s%zu", command_folder(), name, i);
         snprintf(self, sizeof self, "%s.self", root);
         if (list[i].self != NULL) put(command_folder(), strrchr(self, '/') + 1, list[i].self);
-        for (int k = 0; k < 4 && list[i].files[k][0] != NULL; k++)
-            put(root, list[i].files[k][0], list[i].files[k][1]);
+        for (int k = 0; k < 4 && list[i].files[k][0] != NULL; k++) put(root, list[i].files[k][0], list[i].files[k][1]);
         found = limit(root, self);
         if (fabs(found - list[i].limit) > 1e-9)
             fail_msg("%s case %zu: expected %g, found %g", name, i, list[i].limit, found);

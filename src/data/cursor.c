@@ -135,8 +135,7 @@ lks_status lks__cursor_next_rows(lks_cursor *n, int64_t *rows, int64_t want, int
 
 lks_buffers *lks__cursor_buffers(lks_cursor *n)
 {
-    if (n->buffers == NULL)
-        n->buffers = lks__buffers_wake(&n->dataset->resting, n->dataset->spec, n->place.held);
+    if (n->buffers == NULL) n->buffers = lks__buffers_wake(&n->dataset->resting, n->dataset->spec, n->place.held);
     return n->buffers;
 }
 

@@ -49,9 +49,9 @@ struct lks_dataset {
     int number;       /* place in the pipeline: sources are 1 */
     size_t n_inputs;
     lks_dataset **input;
-    lks_dataset *original; /* not NULL: a clone (clone.h), whose fields belong to this one, but for `extra` */
-    void *extra;           /* freed with the dataset */
-    atomic_bool warned;    /* traps.c has looked at it */
+    lks_dataset *original;          /* not NULL: a clone (clone.h), whose fields belong to this one, but for `extra` */
+    void *extra;                    /* freed with the dataset */
+    atomic_bool warned;             /* traps.c has looked at it */
     _Atomic(lks_buffers *) resting; /* NULL, or the pool of the last pass (lks__buffers_rest) */
 };
 

@@ -152,7 +152,8 @@ int lks__stream_ahead_take(lks_stream_ahead *a, unsigned char **block, size_t *h
 
 void lks__stream_ahead_end(lks_stream_ahead *a)
 {
-    if (a == NULL || a->forks != lks__fork_count()) return; /* a child leaves alone what the parent's threads may hold */
+    if (a == NULL || a->forks != lks__fork_count())
+        return; /* a child leaves alone what the parent's threads may hold */
     if (lks__work_take_back(&a->work)) a->active = false;
     pthread_mutex_lock(&a->lock);
     a->stop = true;

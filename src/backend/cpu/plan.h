@@ -113,7 +113,7 @@ typedef struct cpu_tree_node {
 typedef struct cpu_lane {
     int replica;
     int shard_begin, shard_end;
-    atomic_ullong run; /* which of these nobody has taken yet, or examples of the replica that somebody has: take.c */
+    atomic_ullong run;   /* which of these nobody has taken yet, or examples of the replica that somebody has: take.c */
     atomic_ullong units; /* parts of the running instruction that nobody has taken yet: take.c */
     char *arena;         /* slots of the running phase */
     char *scratch;

@@ -30,8 +30,7 @@ static inline __attribute__((always_inline)) void mix_pixels(const rgb_rows *r, 
     for (int64_t x = 0; x < n; x++, out += 3) {
         float left[4], right[4], w = weight[x * taps];
         const uint8_t *top = above + 3 * (int64_t)start[x], *bottom = below + 3 * (int64_t)start[x];
-        for (int k = 0; k < 4; k++)
-            left[k] = (float)(int)top[k] + ((float)(int)bottom[k] - (float)(int)top[k]) * share;
+        for (int k = 0; k < 4; k++) left[k] = (float)(int)top[k] + ((float)(int)bottom[k] - (float)(int)top[k]) * share;
         for (int k = 0; k < 4; k++)
             right[k] = (float)(int)top[k + 3] + ((float)(int)bottom[k + 3] - (float)(int)top[k + 3]) * share;
         for (int k = 0; k < 4; k++) left[k] += (right[k] - left[k]) * w;

@@ -121,7 +121,8 @@ typedef struct lks_record_place {
 } lks_record_place;
 /* The column with a string that makes up most of the record, which its tensor may take instead of a copy, when all others have been
  * written (it destroys what stands around the string); NULL: there is none. */
-const lks_column *lks__column_to_take(const lks_features *f, const lks_found *found, lks_record_place from, lks_wire *text);
+const lks_column *lks__column_to_take(const lks_features *f, const lks_found *found, lks_record_place from,
+                                      lks_wire *text);
 /* Takes it, or copies. */
 lks_status lks__column_take(lks_wire text, lks_record_place from, lks_tensor *t, int64_t at);
 /* All columns of one record into the element, from leaf 0 on. */

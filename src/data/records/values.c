@@ -167,8 +167,8 @@ bool lks__values_long_string(lks_wire feature, size_t least, lks_wire *out)
 {
     lks_values v;
 
-    return (size_t)(feature.end - feature.p) >= least && lks__values_begin(&v, feature) &&
-           v.kind == LKS_LIST_BYTES && v.n == 1 && next_chunk(&v, out) > 0 && (size_t)(out->end - out->p) >= least;
+    return (size_t)(feature.end - feature.p) >= least && lks__values_begin(&v, feature) && v.kind == LKS_LIST_BYTES &&
+           v.n == 1 && next_chunk(&v, out) > 0 && (size_t)(out->end - out->p) >= least;
 }
 
 lks_status lks__values_put(const lks_values *v, lks_tensor *out, int64_t at)

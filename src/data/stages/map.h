@@ -31,10 +31,10 @@ typedef struct lks_map_cursor {
     pthread_cond_t finished;
     bool has_lock, input_ended;
     unsigned forks;
-    lks_map_block **ring; /* made one by one, room for `room` */
-    lks_window window;    /* size 0: serial */
+    lks_map_block **ring;    /* made one by one, room for `room` */
+    lks_window window;       /* size 0: serial */
     _Atomic int64_t read_ns; /* what a file takes, smoothed; 0: not known */
-    int64_t file;         /* the component that names a file to be read before the function runs; -1: none */
+    int64_t file;            /* the component that names a file to be read before the function runs; -1: none */
     int room, head, count, block_size;
     _Atomic int64_t expected; /* bytes of an output */
     int64_t cost;             /* nanoseconds of the function for an element of late; 0: not known */

@@ -10,14 +10,15 @@
 enum { LONGEST = 8 };
 
 /* A pointer that the compiler takes as it is: else it keeps the distance of each access in memory, and loads that for every one. */
-#define NEXT(p, distance)        \
-    do {                         \
-        (p) += (distance);       \
-        __asm__("" : "+r"(p));   \
+#define NEXT(p, distance)      \
+    do {                       \
+        (p) += (distance);     \
+        __asm__("" : "+r"(p)); \
     } while (0)
 
 /* A row of inputs against three columns of weights, which lie a pixel apart like the inputs. */
-LKS_INLINE void depthwise_row(const float *x, const float *w, int64_t pixel, vf *sum, const int stride, const int length)
+LKS_INLINE void depthwise_row(const float *x, const float *w, int64_t pixel, vf *sum, const int stride,
+                              const int length)
 {
     const int inputs = (length - 1) * stride + 3;
     const vf wv[3] = { vf_load(w), vf_load(w + pixel), vf_load(w + 2 * pixel) };

@@ -73,7 +73,7 @@ LKS_INLINE void packed_block(const packed_tile *p, int64_t blocks, const int row
         for (int i = 0; i < rows * C; i++) {
             const float *y = to + i / C * t->y_position + i % C * VF;
 
-            sum[i] = !t->carry                            ? vf_zero()
+            sum[i] = !t->carry                        ? vf_zero()
                      : i % C + 1 < C || t->last == VF ? vf_load(y)
                                                       : vf_load_m(y, vf_first(t->last));
         }
