@@ -159,6 +159,29 @@ static void a_parallel_function_fills_the_cores(void **state)
     lks_dataset_release(ds);
 }
 
+/* 2x after waiting: no core is busy */
+static lks_status idle_apply(const lks_map_context *context, lks_element *in, lks_element *out, void *user)
+{
+    nap(4);
+    return twice_apply(context, in, out, user);
+}
+
+static void a_function_on_several_threads_is_not_told_to_be(void **state)
+{
+    static const lks_map_fn idle = {
+        .struct_size = sizeof(lks_map_fn), .name = "idle", .apply = idle_apply, .flags = LKS_FN_PURE
+    };
+    lks_dataset *ds = lks_map(lks_range(0, 100000, 1), &idle, .num_parallel_calls = 2);
+    const lks_diagnose_options o = { .struct_size = sizeof o, .elements = 60 };
+    lks_diagnosis *d = NULL;
+
+    (void)state;
+    assert_string_equal(expect_bound(ds, &o, LKS_BOUND_BY_STAGE, &d)->what, "idle");
+    assert_non_null(strstr(lks_diagnosis_advice(d), "several threads already"));
+    lks_diagnosis_release(d);
+    lks_dataset_release(ds);
+}
+
 static void a_waiting_source_is_named(void **state)
 {
     lks_dataset *ds = lks_prefetch(lks_batch(far_away(), 2), 2);
@@ -316,6 +339,7 @@ int main(void)
         cmocka_unit_test(functions_that_run_as_one_are_all_named),
         cmocka_unit_test(bytes_of_files_are_counted),
         cmocka_unit_test(a_parallel_function_fills_the_cores),
+        cmocka_unit_test(a_function_on_several_threads_is_not_told_to_be),
         cmocka_unit_test(a_waiting_source_is_named),
         cmocka_unit_test(a_slow_consumer_is_named),
         cmocka_unit_test(each_trap_is_said_once),

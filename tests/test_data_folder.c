@@ -180,6 +180,29 @@ static void wrong_arguments_are_named(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) assert_fails(cases[i].ds, cases[i].code, cases[i].word);
 }
 
+static void json_takes_the_size_as_keras_does(void **state)
+{
+    lks_iter *it = NULL;
+    lks_element *e = NULL;
+    char text[512];
+    lks_dataset *ds;
+
+    (void)state;
+    snprintf(text, sizeof text,
+             "[{\"op\": \"image_dataset_from_directory\", \"directory\": \"%s\", \"image_size\": [3, 4]}]", folder);
+    ds = lks_dataset_from_json(text);
+    assert_status(lks_iter_create(ds, &it), LKS_OK);
+    assert_status(lks_iter_next(it, &e), LKS_OK);
+    assert_int_equal(lks_tensor_shape(lks_element_tensor(e, 0)).dim[1], 3);
+    assert_int_equal(lks_tensor_shape(lks_element_tensor(e, 0)).dim[2], 4);
+    lks_element_release(e);
+    lks_iter_release(it);
+    lks_dataset_release(ds);
+    snprintf(text, sizeof text,
+             "[{\"op\": \"image_dataset_from_directory\", \"directory\": \"%s\", \"image_size\": [3]}]", folder);
+    assert_fails(lks_dataset_from_json(text), LKS_E_ARG, "[height, width]");
+}
+
 static void files_that_are_no_pictures_are_named_before_the_first_step(void **state)
 {
     lks_dataset *ds;
@@ -221,6 +244,7 @@ int main(void)
         cmocka_unit_test(subsets_share_no_file_and_lose_none),
         cmocka_unit_test(labels_take_the_form_asked_for),
         cmocka_unit_test(wrong_arguments_are_named),
+        cmocka_unit_test(json_takes_the_size_as_keras_does),
         cmocka_unit_test(files_that_are_no_pictures_are_named_before_the_first_step),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -203,15 +203,19 @@ static void judge(lks_diagnosis *d, double consumer_ms)
         d->bottleneck = LKS_BOUND_BY_SOURCE;
 }
 
-static void advise_stage(lks_text *t, const lks_diagnosis *d, const lks_meter *m)
+static void advise_stage(lks_text *t, const lks_diagnosis *d, size_t stage)
 {
-    const lks_dataset *ds = m->dataset;
+    const lks_dataset *ds = d->meters.meter[stage].dataset;
     bool function = function_name(ds)[0] != '\0';
 
     if (function && ds->stage == &lks__stage_map) {
         if (!(((const lks_fn_dataset *)ds)->f.fn.flags & LKS_FN_PURE))
             lks__text_puts(t, "If the function depends on its element alone, declare it LKS_FN_PURE and give the map "
                               ".num_parallel_calls = LKS_AUTOTUNE.");
+        else if (d->report[stage].window > 0)
+            lks__text_puts(
+                t, "It runs on several threads already. Make it cheaper (smaller pictures, reduced-size decoding) "
+                   "or, if it gives the same in every pass, put cache behind it.");
         else
             lks__text_puts(t,
                            "Give the map .num_parallel_calls = LKS_AUTOTUNE; if it gives the same in every pass, put "
@@ -262,11 +266,11 @@ static lks_status write_advice(lks_diagnosis *d)
     case LKS_BOUND_BY_SOURCE:
         lks__text_printf(&t, " waits for the disk or network: %.3f ms an element, %.3f of them computing. ", r->busy_ms,
                          r->cpu_ms);
-        advise_stage(&t, d, &d->meters.meter[d->stage]);
+        advise_stage(&t, d, (size_t)d->stage);
         break;
     case LKS_BOUND_BY_STAGE:
         lks__text_printf(&t, " takes %.3f ms an element on one thread. ", r->busy_ms);
-        advise_stage(&t, d, &d->meters.meter[d->stage]);
+        advise_stage(&t, d, (size_t)d->stage);
         break;
     }
     if ((d->bottleneck == LKS_BOUND_BY_STAGE || d->bottleneck == LKS_BOUND_BY_CORES) && d->share < 0.4)

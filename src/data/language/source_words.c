@@ -156,13 +156,17 @@ enum { PATH_NPY, PATH_NPZ, PATH_HDF5, PATH_TFDS, PATH_FOLDER };
 
 static lks_dataset *folder_of(const lks_call *c, const char *path)
 {
+    int64_t size[3] = { lks__call_int(c, "height", 0), lks__call_int(c, "width", 0) };
+
+    if (lks__call_value(c, "image_size") != NULL && lks__call_ints(c, "image_size", size, 3) != 2)
+        return lks__language_failed(lks__fail(LKS_E_ARG, "image_size must be [height, width]"));
     return lks_image_dataset_from_directory(
         path, .labels = lks__call_text(c, "labels"), .label_mode = lks__call_text(c, "label_mode"),
         .color_mode = lks__call_text(c, "color_mode"), .batch_size = lks__call_option(c, "batch_size"),
-        .height = lks__call_int(c, "height", 0), .width = lks__call_int(c, "width", 0),
-        .shuffle = lks__call_truth(c, "shuffle"), .seed = lks__call_option(c, "seed"),
-        .validation_split = lks__call_number(c, "validation_split", 0), .subset = lks__call_text(c, "subset"),
-        .interpolation = lks__call_text(c, "interpolation"), .follow_links = lks__call_truth(c, "follow_links"),
+        .height = size[0], .width = size[1], .shuffle = lks__call_truth(c, "shuffle"),
+        .seed = lks__call_option(c, "seed"), .validation_split = lks__call_number(c, "validation_split", 0),
+        .subset = lks__call_text(c, "subset"), .interpolation = lks__call_text(c, "interpolation"),
+        .follow_links = lks__call_truth(c, "follow_links"),
         .crop_to_aspect_ratio = lks__call_truth(c, "crop_to_aspect_ratio"),
         .pad_to_aspect_ratio = lks__call_truth(c, "pad_to_aspect_ratio"),
         .reduced_jpeg = lks__call_truth(c, "reduced_jpeg"),
@@ -320,7 +324,7 @@ const lks_word lks__source_words[] = {
     { "hdf5", "path:s keys:N", path, NULL, PATH_HDF5 },
     { "idx", "files:N", files, NULL, FILES_OF_IDX },
     { "image_dataset_from_directory",
-      "directory:s labels:s label_mode:s color_mode:s batch_size:i height:i width:i shuffle:b seed:i validation_split:n "
+      "directory:s labels:s label_mode:s color_mode:s batch_size:i image_size:l height:i width:i shuffle:b seed:i validation_split:n "
       "subset:s interpolation:s follow_links:b crop_to_aspect_ratio:b pad_to_aspect_ratio:b reduced_jpeg:b "
       "num_parallel_calls:i",
       path, NULL, PATH_FOLDER },
