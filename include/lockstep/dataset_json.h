@@ -9,14 +9,15 @@
  * - Stages of several datasets have "inputs", a list of such lists.
  * - Sources: range, random, from_tensors, from_tensor_slices ("value": an array [[1, 2], [3, 4]], {"array": ..., "dtype": "uint8"},
  *   {"tuple": [...]} or {"dict": {...}}), map_indexed, list_files, text_lines, csv, fixed_length, tfrecord, webdataset ("fields":
- *   ["cls:int64", "jpg;png", "txt?"]), tfds, image_dataset_from_directory, cifar10, cifar100, idx, npy, npz, hdf5, mnist,
- *   fashion_mnist, zip, choose_from_datasets, sample_from_datasets.
+ *   ["cls:int64", "jpg;png", "txt?"]), tfds, image_dataset_from_directory ("image_size": [height, width]), cifar10, cifar100, idx,
+ *   npy, npz, hdf5, mnist, fashion_mnist, zip, choose_from_datasets, sample_from_datasets.
  * - Stages: all of dataset.h, dataset_more.h and dataset_sampling.h by their names without lks_, and auto_shard.
  * - A function ("f": ...) is a word, {"fn": word, ...} with arguments, or a list of these, which run one after another: those of
  *   image_functions.h without lks_fn_ ({"fn": "resize", "height": 160, "width": 160, "component": 0}), cast_rescale,
  *   cast_rescale_onehot, read_text_lines, read_tfrecord, {"fn": "parse_example", "features": {"label": "int64", "x": {"kind":
- *   "ragged", "dtype": "float32"}}} and parse_sequence_example ("context", "sequence"), and for trying things out on int64 numbers and windows add, double, square, mod, less,
- *   is_even, fail_on, running_sum, length, range_of, repeated, batch_window, batch_all (those with a number: "arg").
+ *   "ragged", "dtype": "float32"}}} and parse_sequence_example ("context", "sequence"), and for trying things out on int64
+ *   numbers and windows add, double, square, mod, less, is_even, fail_on, running_sum, length, range_of, repeated, batch_window,
+ *   batch_all (those with a number: "arg").
  * - A feature is its dtype (one value) or {"dtype", "kind": "fixed", "var", "ragged", "sequence" or "sparse", "shape", "default",
  *   "value_key"}; ragged ones have "partitions", a list of {"row_lengths": key}, {"row_splits": key}, {"row_starts": key},
  *   {"row_limits": key}, {"value_rowids": key} and {"uniform_row_length": 2}; sparse ones "index_key" (one or a list), "size",

@@ -1,6 +1,6 @@
-/* quota.c - how much processor time, in cores, and memory, in bytes, the process' control groups leave it. Every group from the process' own up to the root may
- * have a limit; the least counts. In a container the mounted folder is often the process' own group, whatever its path says, so
- * folders that do not exist are passed over.
+/* quota.c - how much processor time, in cores, and memory, in bytes, the process' control groups leave it. Every group from the
+ * process' own up to the root may have a limit; the least counts. In a container the mounted folder is often the process' own group,
+ * whatever its path says, so folders that do not exist are passed over.
  */
 #include "quota.h"
 

@@ -94,7 +94,8 @@ static lks_status begin(lks_file_cursor *base)
     c->names.length = 0;
     LKS_TRY(lks__stream_peek(&base->stream, &data, &n));
     hint = lks__stream_hint(&base->stream, data, n, NULL);
-    if (hint != NULL && data[0] != 'x') return lks__file_fail(base, LKS_E_FORMAT, "this is no CSV file%s", hint);
+    if (hint != NULL && data[0] != 'x') /* zlib's first byte is a letter, which may well begin a name */
+        return lks__file_fail(base, LKS_E_FORMAT, "this is no CSV file%s", hint);
     if (n >= 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0) lks__stream_take(&base->stream, 3);
     if (!((const csv_dataset *)base->base.dataset)->header) return LKS_OK;
     status = split_record(c);
