@@ -119,7 +119,7 @@ static inline void run_way(const way *w, const lks_op_call *call)
 }
 
 /* The same with the ops that a kernel does behind its own (lks_after), against these one after the other. which: 1 bias, 2 relu,
- * 4 mask (of kernels that take no more, and parts, none), 8 mean and factor, 16 a cap, 32 an array. */
+ * 4 mask (of kernels that take no more, and parts, none unless they are packed in each step), 8 mean and factor, 16 a cap, 32 an array. */
 static inline void compare_after(const way *w, const problem *p, lks_op_call *call, const float *plain, bool at_end)
 {
     const lks_kernel *k = w->kernel;
@@ -152,7 +152,7 @@ static inline void compare_after(const way *w, const problem *p, lks_op_call *ca
                                   .cap = parts & 2 && parts & 16 ? 0.5f : 0.0f,
                                   .mask = alias ? got : masks };
 
-        if (w->parts > 0 && after.mask != NULL) continue;
+        if (w->parts > 0 && after.mask != NULL && !k->parts->each_step) continue;
         call->after = &after;
         if (alias) memcpy(call->out, mask.data, bytes_of(out, p->n));
         run_way(w, call);

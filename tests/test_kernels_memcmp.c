@@ -14,6 +14,15 @@ static const lks_kernel *kernel_for(const lks_kernel_set *set, const problem *p,
     return NULL;
 }
 
+/* Sums in a kernel's own order as they lie in the op's. */
+static void settle(const lks_kernel *k, const lks_op_call *call, void *sums)
+{
+    lks_op_call settled = *call;
+
+    settled.out = sums;
+    if (k->settle != NULL) k->settle(&settled);
+}
+
 /* A kernel that starts its sums itself and joins them: as zeros, the plain kernel, then one addition after the other. */
 static void compare_sums(const lks_kernel *k, const problem *p, lks_op_call *call, float *want, float *got,
                          void *plain_scratch)
@@ -22,11 +31,16 @@ static void compare_sums(const lks_kernel *k, const problem *p, lks_op_call *cal
     void *const scratch = call->scratch;
     guarded others[2];
     const float *join[2];
+    float *settled[2];
 
     for (int i = 0; i < 2; i++) {
         others[i] = guarded_new(bytes_of(call->out_type, p->n), i);
         fill(others[i].data, call->out_type, size);
         join[i] = others[i].data;
+        settled[i] = malloc(bytes_of(call->out_type, p->n) + 1);
+        assert_non_null(settled[i]);
+        memcpy(settled[i], join[i], bytes_of(call->out_type, p->n));
+        settle(k, call, settled[i]);
     }
     for (call->n_join = 0; call->n_join < 3; call->n_join++) {
         memset(want, 0, bytes_of(call->out_type, p->n));
@@ -36,15 +50,19 @@ static void compare_sums(const lks_kernel *k, const problem *p, lks_op_call *cal
         call->out = got;
         call->scratch = scratch;
         k->run(call);
+        settle(k, call, got);
         call->out = want;
         call->scratch = plain_scratch;
         p->op->run(call);
         for (int j = 0; j < call->n_join; j++)
-            for (int64_t i = 0; i < size; i++) want[i] += join[j][i];
+            for (int64_t i = 0; i < size; i++) want[i] += settled[j][i];
         if (memcmp(want, got, bytes_of(call->out_type, p->n)) != 0) print_problem(p, k->name, call->out_type);
         assert_memory_equal(want, got, bytes_of(call->out_type, p->n));
     }
-    for (int i = 0; i < 2; i++) guarded_free(&others[i]);
+    for (int i = 0; i < 2; i++) {
+        guarded_free(&others[i]);
+        free(settled[i]);
+    }
 }
 
 /* In parts, by packed weights if the kernel has such; as plain, alone and with what it does behind. */
@@ -55,12 +73,12 @@ static void compare_parts(const lks_kernel *k, const problem *p, lks_op_call *ca
     way w = { k, 1, packed_bytes > 0 ? packed.data : NULL };
 
     if (packed_bytes > 0) k->parts->pack(p->attrs, call->in_type, call->in[1], packed.data);
-    for (; w.parts <= (p->n == 1 ? 3 : 1); w.parts++) {
+    for (; w.parts <= (p->n == 1 && !k->parts->each_step ? 3 : 1); w.parts++) {
         memset(call->out, 255, bytes);
         run_way(&w, call);
         if (memcmp(plain, call->out, bytes) != 0) print_problem(p, "parts", call->out_type);
         assert_memory_equal(plain, call->out, bytes);
-        if (w.parts == 1 + (p->n == 1)) compare_after(&w, p, call, plain, at_end);
+        if (w.parts == 1 + (p->n == 1 && !k->parts->each_step)) compare_after(&w, p, call, plain, at_end);
     }
     guarded_free(&packed);
 }
@@ -91,6 +109,7 @@ static bool compare(const lks_kernel_set *set, const problem *p)
     scratch = guarded_new(k->scratch != NULL ? k->scratch(p->attrs, in, &out) : 0, at_end);
     fill(want.data, &out, count_of(&out, p->n));
     memcpy(got.data, want.data, bytes_of(&out, p->n));
+    settle(k, &call, want.data);
     call.in = data;
     call.out = want.data;
     call.scratch = plain_scratch.data;
@@ -98,6 +117,7 @@ static bool compare(const lks_kernel_set *set, const problem *p)
     call.out = got.data;
     call.scratch = scratch.data;
     k->run(&call);
+    settle(k, &call, got.data);
     differs = memcmp(want.data, got.data, bytes_of(&out, p->n));
     if (differs != 0) print_problem(p, k->name, &out);
     assert_int_equal(differs, 0);

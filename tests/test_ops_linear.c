@@ -80,12 +80,14 @@ static void matrix_products_take_their_terms_in_order(void **state)
                           (const void *[]){ a, b }, &out, NAN);
         for (int64_t r = 0; r < rows; r++)
             for (int64_t j = 0; j < m; j++) {
-                float lane[4] = { 0 };
+                float lane[16] = { 0 };
                 for (int64_t i = 0; i < k; i++) {
-                    int l = m < 16 ? i % 4 : 0; /* few columns: four lanes */
+                    int l = m < 16 ? i % 16 : 0; /* few columns: sixteen lanes */
                     lane[l] = fmaf(a[r * k + i], b[i * m + j], lane[l]);
                 }
-                assert_true((lane[0] + lane[2]) + (lane[1] + lane[3]) == y[r * m + j]);
+                for (int half = 8; half > 0; half /= 2)
+                    for (int l = 0; l < half; l++) lane[l] += lane[l + half];
+                assert_true(lane[0] == y[r * m + j]);
             }
         free(y);
         y = run_op(&lks__op_matmul, &transposed, 2, (const lks_type *[]){ &d_type, &b_type }, (const void *[]){ d, b },

@@ -14,7 +14,7 @@
 enum { LKS_AFTER_SIMPLE = 1, LKS_AFTER_ALL = 2 };
 
 /* A kernel's work for several threads, each making a part of one call's result, and by weights in an order of its own. Bits
- * are those of the kernel's run. call->after without a mask. */
+ * are those of the kernel's run. call->after without a mask, but where weights are packed for each step. */
 typedef struct lks_part {
     const void *packed; /* operand 1 as `pack` wrote it; NULL where packed_bytes is 0 */
     int part, parts;    /* more than one: of one example */
@@ -25,6 +25,8 @@ typedef struct lks_parts {
     size_t (*packed_bytes)(const void *attrs, const lks_type *const *in); /* 0: operand 1 is read as it lies */
     void (*pack)(const void *attrs, const lks_type *const *in, const void *from, void *to);
     void (*run)(const lks_op_call *call, const lks_part *part);
+    bool
+        each_step; /* so cheap and so much better that weights which change are packed in each step; the work is not shared out */
 } lks_parts;
 
 typedef struct lks_kernel {
@@ -36,6 +38,9 @@ typedef struct lks_kernel {
     int after;              /* what of call->after it does: nothing, LKS_AFTER_SIMPLE, LKS_AFTER_ALL */
     bool sums;              /* an accumulator that does call->fresh and call->join, while it has the sums at hand */
     const lks_parts *parts; /* or NULL */
+    /* An accumulator whose numbers lie in an order of the kernel's own until they have been joined: into the op's order,
+     * in call->out, in place. Only types and `out` of the call are set. NULL: they lie in the op's order. */
+    void (*settle)(const lks_op_call *call);
 } lks_kernel;
 
 /* One thread's part of an op over a worker's whole batch at once (call->n examples). Accumulators are written, not added to:

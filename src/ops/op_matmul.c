@@ -2,11 +2,11 @@
  * shared and of rank 2.
  *
  * Order: each output starts at +0 and takes its terms by fused multiply-add one after the other, over k (over m). Where there
- * are fewer than 16 columns and the matrix is not transposed, an output has 4 lanes over k (lane l takes k = l, l + 4, ...),
- * joined (0 + 2) + (1 + 3): four rows of the matrix then fill whole vectors.
+ * are fewer than 16 columns and the matrix is not transposed, an output has 16 lanes over k and their tree (order.h): vectors
+ * along k are then full, however few the columns.
  */
 #include "build.h"
-#include "scalar_math.h"
+#include "order.h"
 
 static lks_status infer(const void *attrs, int n_in, const lks_type *const *in, lks_type *out)
 {
@@ -41,9 +41,10 @@ static void row_times_matrix(int64_t k, int64_t m, const float *a, const float *
 static void row_times_few(int64_t k, int64_t m, const float *a, const float *b, float *y)
 {
     for (int64_t j = 0; j < m; j++) {
-        float lane[4] = { 0 };
-        for (int64_t i = 0; i < k; i++) lane[i % 4] = lks__fma_f(a[i], b[i * m + j], lane[i % 4]);
-        y[j] = (lane[0] + lane[2]) + (lane[1] + lane[3]);
+        float lane[LKS_LANES] = { 0 };
+
+        for (int64_t i = 0; i < k; i++) lane[i % LKS_LANES] = lks__fma_f(a[i], b[i * m + j], lane[i % LKS_LANES]);
+        y[j] = lks__tree_sum16(lane);
     }
 }
 

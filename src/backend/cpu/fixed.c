@@ -1,5 +1,6 @@
 /* fixed.c - what follows from variables that no assignment of the function writes (predictions, frozen layers) is made once for many
- * steps: weights in the order in which a kernel reads them, and shared values such as a normalisation's factors.
+ * steps: weights in the order in which a kernel reads them, and shared values such as a normalisation's factors. Some kernels
+ * gain so much from their own order that weights in training are packed too, once a step.
  *
  * It is made again when the version of such a variable has moved; while somebody outside holds the tensor, who may write it
  * at any time, shared values are made in each step and kernels read the weights as they lie. Either way gives the same bits.
@@ -43,7 +44,8 @@ static size_t watch(lks_executable *exe, lks_variable *v)
     size_t i = 0;
 
     while (i < exe->n_watched && exe->watched[i].variable != v) i++;
-    if (i == exe->n_watched) exe->watched[exe->n_watched++].variable = v;
+    if (i == exe->n_watched)
+        exe->watched[exe->n_watched++] = (cpu_watched){ .variable = v, .written = is_assigned(exe, v) };
     return i;
 }
 
@@ -65,28 +67,40 @@ static void plan_stage(lks_executable *exe, cpu_list *stage, const bool *fixed)
 static size_t plan_instr(lks_executable *exe, cpu_instr *instr, const bool *fixed)
 {
     const int64_t weights = instr->n_args > 1 ? instr->in[1] : 0;
+    bool suits;
     size_t bytes;
 
     if (instr->parts == NULL) return 0;
     bytes = instr->parts->packed_bytes(instr->attrs, instr->in_type);
     instr->packs = bytes > 0;
     if (instr->mask == 0 && bytes == 0) return 0;
-    if (instr->mask == 0 && fixed[weights] && lks__graph_at(exe->graph, weights)->variable != NULL)
-        return aligned(bytes);
+    suits = instr->parts->each_step || (instr->mask == 0 && fixed[weights]);
+    if (suits && lks__graph_at(exe->graph, weights)->variable != NULL) return aligned(bytes);
     instr->parts = NULL;
     return 0;
+}
+
+/* Both directions of a layer may read one packed copy. */
+static const cpu_pack *same_pack(const lks_executable *exe, const cpu_instr *instr, size_t variable)
+{
+    for (size_t i = 0; instr->parts->each_step && i < exe->n_packs; i++)
+        if (exe->packs[i].variable == variable && exe->packs[i].instr->parts == instr->parts) return &exe->packs[i];
+    return NULL;
 }
 
 static void add_packs(lks_executable *exe, cpu_list *list, size_t *at)
 {
     for (size_t i = 0; i < list->n; i++) {
         cpu_instr *instr = &list->instrs[i];
-        lks_variable *v;
+        const cpu_pack *same;
+        size_t variable;
 
         if (instr->parts == NULL || !instr->packs) continue;
-        v = lks__graph_at(exe->graph, instr->in[1])->variable;
-        exe->packs[exe->n_packs++] = (cpu_pack){ instr, watch(exe, v), exe->packed + *at };
-        *at += aligned(instr->parts->packed_bytes(instr->attrs, instr->in_type));
+        variable = watch(exe, lks__graph_at(exe->graph, instr->in[1])->variable);
+        same = same_pack(exe, instr, variable);
+        exe->packs[exe->n_packs++] = (cpu_pack){ instr, variable, same != NULL ? same->memory : exe->packed + *at,
+                                                 same != NULL };
+        if (same == NULL) *at += aligned(instr->parts->packed_bytes(instr->attrs, instr->in_type));
     }
 }
 
@@ -138,14 +152,14 @@ void lks__cpu_refresh_fixed(lks_executable *exe)
         w->changed = shared || !w->known || version != w->version;
         w->version = version;
         w->known = !shared;
-        if (w->changed) exe->fixed_known = false;
+        if (w->changed && !w->written) exe->fixed_known = false;
     }
     for (size_t i = 0; i < exe->n_packs; i++) {
         const cpu_pack *p = &exe->packs[i];
         const cpu_watched *w = &exe->watched[p->variable];
 
         p->instr->packed = w->known ? p->memory : NULL;
-        if (w->known && w->changed)
+        if (w->known && w->changed && !p->again)
             p->instr->parts->pack(p->instr->attrs, p->instr->in_type, lks_tensor_cdata(w->variable->value), p->memory);
     }
 }

@@ -212,6 +212,24 @@ static void join_local(lks_executable *exe, int phase)
     }
 }
 
+/* Joined sums that a kernel kept in an order of its own. */
+static void settle(const lks_executable *exe, const cpu_phase *phase)
+{
+    for (size_t i = 0; i < phase->list.n; i++) {
+        const cpu_instr *instr = &phase->list.instrs[i];
+
+        for (int r = 0; instr->sums && instr->settle != NULL && r < exe->replicas; r++) {
+            const lks_op_call call = { .attrs = instr->attrs,
+                                       .n_in = instr->n_args,
+                                       .in_type = instr->in_type,
+                                       .out_type = instr->out_type,
+                                       .out = lks__cpu_shared_address(exe, instr->out[0], r) };
+
+            instr->settle(&call);
+        }
+    }
+}
+
 static void note_finite(lks_executable *exe, const cpu_phase *phase)
 {
     for (size_t i = 0; i < phase->list.n; i++)
@@ -231,4 +249,5 @@ void lks__cpu_join(lks_executable *exe, int phase)
     lks__pool_run(exe->threads, (int)((w.total + JOIN_RANGE - 1) / JOIN_RANGE), join_range, &w);
     if (exe->n_checks > 0) note_finite(exe, p);
     if (exe->replicas > 1) join_local(exe, phase);
+    settle(exe, p);
 }

@@ -76,8 +76,9 @@ typedef struct cpu_instr {
     bool fixed;             /* follows from variables that the function does not write: made once (fixed.c) */
     bool sums;              /* some output is an accumulator of a lane's tree nodes */
     bool takes_sums;        /* lks_kernel.sums */
-    bool after;             /* the kernel does these elementwise ops too (plan_after.c): */
-    int mean, factor, bias, add, mask; /* inputs, or 0 */
+    void (*settle)(const lks_op_call *call); /* lks_kernel.settle */
+    bool after;                              /* the kernel does these elementwise ops too (plan_after.c): */
+    int mean, factor, bias, add, mask;       /* inputs, or 0 */
     bool relu;
     float cap; /* of relu; 0: none */
     size_t scratch;
@@ -96,6 +97,7 @@ typedef struct cpu_list {
 typedef struct cpu_phase {
     cpu_list list;
     int64_t sum_floats, max_floats; /* accumulators: sums first, then maxima, both padded to 16 */
+    int64_t unwide_floats;          /* of them: would be wide, had the instruction set a kernel for that */
     size_t result_offset;           /* floats into the result storage, replica-major */
     size_t slot_bytes;              /* arena for one slice */
     int64_t slice;
@@ -150,11 +152,13 @@ typedef struct cpu_pack {
     cpu_instr *instr;
     size_t variable; /* number of exe->watched */
     void *memory;
+    bool again; /* an earlier one packs the same into the same memory */
 } cpu_pack;
 
-/* A variable that the function does not write and from which something follows that is made once. */
+/* A variable from which something follows that is made only when it has changed. */
 typedef struct cpu_watched {
     lks_variable *variable;
+    bool written;     /* by the function: in every step */
     unsigned version; /* when it was last used */
     bool known;       /* there was such a time, and nobody outside held the tensor then */
     bool changed;     /* in the running step: since then, or it may have been */
@@ -198,7 +202,7 @@ struct lks_executable {
     float *results;       /* all phases, all replicas */
     size_t result_floats; /* of one replica */
     size_t accumulator_floats, scratch_bytes;
-    int64_t wide_floats; /* accumulators of wide phases */
+    int64_t wide_floats; /* accumulators that are wide by their shape */
     void *common;        /* memory that all parts of a wide kernel see */
     size_t common_bytes;
     int wide_shards; /* of wide kernels: shards, or 1 where their number need not be the same everywhere */
@@ -301,7 +305,8 @@ void lks__cpu_run_band(lks_executable *exe, cpu_lane *lane, const cpu_instr *ins
  * has changed, at the begin of a step. */
 lks_status lks__cpu_plan_fixed(lks_executable *exe);
 void lks__cpu_refresh_fixed(lks_executable *exe);
-/* wide.c: the kernel of a node that should run over the whole batch, or NULL; such phases; running one. */
+/* wide.c: should a node run over the whole batch, as far as it goes by shapes; its kernel, or NULL; such phases; running one. */
+bool lks__cpu_is_wide(const lks_executable *exe, const lks_graph_node *n);
 const lks_wide *lks__cpu_wide_kernel(const lks_executable *exe, const lks_graph_node *n);
 bool lks__cpu_phase_is_wide(const lks_executable *exe, int phase);
 void lks__cpu_run_wide(lks_executable *exe, int phase);

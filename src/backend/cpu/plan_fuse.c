@@ -182,6 +182,7 @@ static lks_status single_instr(lks_executable *exe, int64_t id, cpu_instr *instr
         instr->name = k->name;
         instr->takes_after = k->after;
         instr->takes_sums = k->sums;
+        instr->settle = k->settle;
         if (k->parts != NULL && k->parts->applicable(n->attrs, n->in_type)) instr->parts = k->parts;
         instr->scratch = k->scratch != NULL ? k->scratch(n->attrs, n->in_type, &n->type) : 0;
         break;
@@ -189,6 +190,8 @@ static lks_status single_instr(lks_executable *exe, int64_t id, cpu_instr *instr
     if (exe->values[id].wide) {
         instr->wide = lks__cpu_wide_kernel(exe, n);
         instr->takes_after = 0;
+        instr->settle = NULL;
+        instr->parts = NULL;
         instr->scratch = instr->wide->scratch(n->in_type, &n->type, exe->max_batch);
     }
     instr->flop = n->op->flop != NULL ? n->op->flop(n->attrs, n->in_type, &n->type) : (double)lks__type_size(&n->type);

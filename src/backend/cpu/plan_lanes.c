@@ -14,7 +14,9 @@ int lks__cpu_default_shards(const lks_executable *exe)
     int shards = MAX_SHARDS, least;
 
     for (int p = 0; p < exe->n_phases; p++) {
-        double numbers = (double)(exe->phases[p].sum_floats + exe->phases[p].max_floats);
+        const cpu_phase *phase = &exe->phases[p];
+        const double numbers = (double)(phase->sum_floats + phase->max_floats - phase->unwide_floats);
+
         join += (numbers > CACHED_NUMBERS ? 40.0 : 6.0) * numbers;
     }
     while (shards > 1 && (double)shards * join > 0.05 * work) shards /= 2;

@@ -123,10 +123,9 @@ static void place_accumulators(lks_executable *exe)
                     int64_t floats = (lks__type_size(&n->type) + 15) & ~(int64_t)15;
                     cpu_value *v = &exe->values[instr->out[k]];
                     if (!lks__cpu_accumulates(n) || ((n->op->flags & LKS_OP_BATCH_MAX) != 0) != (pass == 1)) continue;
-                    if (v->wide) {
-                        exe->wide_floats += floats;
-                        continue;
-                    }
+                    if (lks__cpu_is_wide(exe, n)) exe->wide_floats += floats;
+                    if (v->wide) continue;
+                    if (lks__cpu_is_wide(exe, n)) phase->unwide_floats += floats;
                     instr->sums = true;
                     v->index = (pass == 1 ? at[0] : 0) + at[pass];
                     at[pass] += floats;

@@ -32,7 +32,8 @@ static bool is_image_rows(const cpu_instr *instr)
 /* The kernel itself knows how to share its work out. */
 static bool can_part(const cpu_instr *instr)
 {
-    return instr->parts != NULL && instr->flop >= LEAST_PART && (instr->packed != NULL || !instr->packs);
+    if (instr->parts == NULL || instr->parts->each_step || instr->flop < LEAST_PART) return false;
+    return instr->packed != NULL || !instr->packs;
 }
 
 static void run_part(void *user, int task)

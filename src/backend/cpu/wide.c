@@ -14,21 +14,25 @@
 /* Below, the sums of a shard's slices stay in the caches anyway. */
 enum { LEAST_WEIGHTS = 32768, LEAST_COLUMNS = 16, MOST_ACTIVATIONS = 8 };
 
-const lks_wide *lks__cpu_wide_kernel(const lks_executable *exe, const lks_graph_node *n)
+bool lks__cpu_is_wide(const lks_executable *exe, const lks_graph_node *n)
 {
     const lks_type *x, *w;
-    const lks_wide *kernel;
     double weights, kept;
 
-    if (n->op != &lks__op_matmul && n->op != &lks__op_matmul_filter) return NULL;
-    kernel = n->op == &lks__op_matmul ? exe->kernels->matmul_wide : exe->kernels->matmul_filter_wide;
+    if (n->op != &lks__op_matmul && n->op != &lks__op_matmul_filter) return false;
     x = n->in_type[0];
     w = n->op == &lks__op_matmul ? n->in_type[1] : &n->type;
-    if (kernel == NULL || !x->batched || x->shape.rank != 1 || w->batched || w->local) return NULL;
+    if (!x->batched || x->shape.rank != 1 || w->batched || w->local) return false;
     weights = (double)w->shape.dim[0] * (double)w->shape.dim[1];
     kept = (double)(w->shape.dim[0] + w->shape.dim[1]) * (double)exe->max_batch;
-    if (w->shape.dim[0] < LEAST_COLUMNS || w->shape.dim[1] < LEAST_COLUMNS || weights < LEAST_WEIGHTS) return NULL;
-    return kept <= MOST_ACTIVATIONS * weights ? kernel : NULL;
+    if (w->shape.dim[0] < LEAST_COLUMNS || w->shape.dim[1] < LEAST_COLUMNS) return false;
+    return weights >= LEAST_WEIGHTS && kept <= MOST_ACTIVATIONS * weights;
+}
+
+const lks_wide *lks__cpu_wide_kernel(const lks_executable *exe, const lks_graph_node *n)
+{
+    if (!lks__cpu_is_wide(exe, n)) return NULL;
+    return n->op == &lks__op_matmul ? exe->kernels->matmul_wide : exe->kernels->matmul_filter_wide;
 }
 
 bool lks__cpu_phase_is_wide(const lks_executable *exe, int phase)

@@ -194,4 +194,4 @@ static void run(const lks_op_call *call, const lks_part *part)
     else SIMD(conv_depthwise_part)(call, part);
 }
 
-const lks_parts SIMD(conv2d_parts) = { parts_applicable, packed_bytes, pack, run };
+const lks_parts SIMD(conv2d_parts) = { parts_applicable, packed_bytes, pack, run, false };

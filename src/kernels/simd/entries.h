@@ -16,7 +16,9 @@ void SIMD(conv2d_filter)(const lks_op_call *call);
 size_t SIMD(conv2d_filter_scratch)(const void *attrs, const lks_type *const *in, const lks_type *out);
 void SIMD(matmul)(const lks_op_call *call);
 size_t SIMD(matmul_scratch)(const void *attrs, const lks_type *const *in, const lks_type *out);
+extern const lks_parts SIMD(matmul_parts);
 void SIMD(matmul_filter)(const lks_op_call *call);
+void SIMD(matmul_filter_settle)(const lks_op_call *call);
 
 extern const lks_wide SIMD(matmul_wide), SIMD(matmul_filter_wide);
 
@@ -37,7 +39,5 @@ void SIMD(conv_dense)(int64_t rows, int64_t k, int64_t m, bool transposed, const
                       float *panel, const lks_after *after);
 void SIMD(filter_dense)(int64_t n, int64_t positions, int64_t k, int64_t m, bool carry, const float *a, const float *d,
                         float *w);
-void SIMD(matmul_few)(int64_t rows, int64_t k, int64_t m, const float *a, const float *w, float *y);
-void SIMD(matmul_filter_few)(const lks_op_call *call);
 
 #endif

@@ -1,14 +1,17 @@
 /* matmul_few_filter.c - the gradient for a matrix of few columns: w (k, m) += a (rows, k) transposed times d (rows, m), rows in order.
  *
  * Lanes run over k, so that a number of d is spread over a whole vector by its load: two vectors of k times up to five columns
- * stay in registers while all rows pass by, and w is met once, turned from and to its rows of m numbers. There it is joined
- * with other shards' sums too.
+ * stay in registers while all rows pass by. The sums stay in the packed order (matmul_few.h) until all shards' sums have been
+ * joined (lks_kernel.settle); those of other shards are added while they are in registers.
  */
-#include "entries.h"
+#include "matmul_few.h"
 #include "ops/scalar_math.h"
 
-/* RUN: blocks whose part of w stays in L1 until it is joined. AHEAD: numbers of a row to ask memory for beforehand. */
-enum { MOST_COLUMNS = 16, TOGETHER = 5, RUN = 8, AHEAD = 8 * VF };
+enum {
+    COLUMNS = 5,     /* at most, together */
+    STEP = 2 * VF,   /* rows of w */
+    AHEAD = 4 * STEP /* to ask memory for beforehand */
+};
 
 typedef struct few_filter {
     const lks_op_call *call;
@@ -17,143 +20,84 @@ typedef struct few_filter {
     float *w;
 } few_filter;
 
-/* C columns from the first of a block: columns[column][2] of vectors over k. */
-LKS_INLINE void few_columns(const few_filter *f, const float *a, const float *d, vf *columns, const int C)
+/* What later steps read and write: asked for row by row, so that memory has time for each. */
+LKS_INLINE void few_ask(const few_filter *f, const float *a, int64_t first, int64_t r)
 {
-    vf sum[2 * TOGETHER];
+    const int64_t at = (first + AHEAD) * f->m + r * 16;
+
+    __builtin_prefetch(a + AHEAD);
+    if (r * 16 >= STEP * f->m) return;
+    __builtin_prefetch(f->w + at, 1);
+    if (f->call->n_join > 0) __builtin_prefetch(f->call->join[0] + at);
+}
+
+/* C columns from column `c` of STEP rows of w from `first`. ask: of the rows that come later. */
+LKS_INLINE void few_columns(const few_filter *f, int64_t first, int64_t c, const bool ask, const int C)
+{
+    const int64_t at[2] = { few_at(f->m, first, 0) + c * FEW_BLOCK, few_at(f->m, first, 1) + c * FEW_BLOCK };
+    const float *a = f->a + first, *d = f->d + c;
+    vf sum[2 * COLUMNS];
 
     LKS_UNROLL
-    for (int i = 0; i < 2 * C; i++) sum[i] = columns[i];
+    for (int i = 0; i < 2 * C; i++) sum[i] = vf_zero();
+    if (!f->call->fresh) {
+        LKS_UNROLL
+        for (int i = 0; i < 2 * C; i++) sum[i] = vf_load(f->w + at[i % 2] + i / 2 * FEW_BLOCK);
+    }
     for (int64_t r = 0; r < f->rows; r++, a += f->k, d += f->m) {
         vf a0 = vf_load(a), a1 = vf_load(a + VF);
 
         LKS_ONCE(a0);
         LKS_ONCE(a1);
+        if (ask) few_ask(f, a, first, r);
         LKS_UNROLL
-        for (int c = 0; c < C; c++) {
-            const vf v = vf_set(d[c]);
+        for (int i = 0; i < C; i++) {
+            const vf v = vf_set(d[i]);
 
-            sum[2 * c] = vf_fma(a0, v, sum[2 * c]);
-            sum[2 * c + 1] = vf_fma(a1, v, sum[2 * c + 1]);
+            VF_ADD_PRODUCT(sum[2 * i], a0, v);
+            VF_ADD_PRODUCT(sum[2 * i + 1], a1, v);
         }
     }
-    LKS_UNROLL
-    for (int i = 0; i < 2 * C; i++) columns[i] = sum[i];
-}
-
-/* The block's rows of w as columns, zeros if they are fresh. */
-LKS_INLINE void few_take(const few_filter *f, const float *w, vf *columns, const int64_t m)
-{
-    if (f->call->fresh) {
+    for (int s = 0; s < f->call->n_join; s++) {
         LKS_UNROLL
-        for (int64_t i = 0; i < 2 * m; i++) columns[i] = vf_zero();
-        return;
-    }
-    for (int64_t j = 0; m < 4 && j < m; j++) {
-        float lanes[2 * VF];
-
-        for (int l = 0; l < 2 * VF; l++) lanes[l] = w[l * m + j];
-        columns[2 * j] = vf_load(lanes);
-        columns[2 * j + 1] = vf_load(lanes + VF);
+        for (int i = 0; i < 2 * C; i++)
+            sum[i] = vf_add(sum[i], vf_load(f->call->join[s] + at[i % 2] + i / 2 * FEW_BLOCK));
     }
     LKS_UNROLL
-    for (int64_t j = 0; m >= 4 && j < m; j += 4) {
-        const int64_t from = j + 4 <= m ? j : m - 4;
-
-        LKS_UNROLL
-        for (int h = 0; h < 2; h++) {
-            vf c[4];
-
-            vf_load_columns(w + h * VF * m + from, m, c);
-            LKS_UNROLL
-            for (int l = 0; l < 4; l++) columns[2 * (from + l) + h] = c[l];
-        }
-    }
+    for (int i = 0; i < 2 * C; i++) vf_store(f->w + at[i % 2] + i / 2 * FEW_BLOCK, sum[i]);
 }
 
-/* And back. The last columns of more than VF come from one vector that overlaps the one before: the numbers are the same. */
-LKS_INLINE void few_put(float *w, const vf *columns, const int64_t m)
+static void few_step(const few_filter *f, int64_t first)
 {
-    const vmask mask = vf_first(m);
+    bool ask = first + AHEAD + STEP <= f->k;
 
-    LKS_UNROLL
-    for (int h = 0; h < 2; h++) {
-        LKS_UNROLL
-        for (int64_t j = 0; j < m; j += VF) {
-            const int64_t from = j + VF <= m || m < VF ? j : m - VF;
-            float *to = w + h * VF * m + from;
-            vf row[VF];
-
-            LKS_UNROLL
-            for (int l = 0; l < VF; l++) row[l] = from + l < m ? columns[2 * (from + l) + h] : vf_zero();
-            vf_transpose(row);
-            LKS_UNROLL
-            for (int l = 0; l < VF; l++) {
-                if (m < VF) vf_store_m(to + l * m, mask, row[l]);
-                else vf_store(to + l * m, row[l]);
-            }
-        }
-    }
-}
-
-/* What the next blocks will read, while this one computes. */
-LKS_INLINE void few_ask(const few_filter *f, int64_t first)
-{
-    const int64_t at = first + AHEAD, w = at * f->m;
-
-    if (at + 2 * VF > f->k) return;
-    for (int64_t r = 0; r < f->rows; r++) __builtin_prefetch(f->a + r * f->k + at);
-    for (int64_t i = 0; i < 2 * VF * f->m; i += 16) {
-        __builtin_prefetch(f->w + w + i, 1);
-        for (int s = 0; s < f->call->n_join; s++) __builtin_prefetch(f->call->join[s] + w + i);
-    }
-}
-
-/* Ten classes are what most programs have: a function of their own. */
-static void few_block_of_10(const few_filter *f, int64_t first)
-{
-    vf columns[20];
-
-    few_take(f, f->w + first * 10, columns, 10);
-    few_ask(f, first);
-    few_columns(f, f->a + first, f->d, columns, 5);
-    few_columns(f, f->a + first, f->d + 5, columns + 10, 5);
-    few_put(f->w + first * 10, columns, 10);
-}
-
-static void few_block(const few_filter *f, int64_t first)
-{
-    const float *a = f->a + first, *d = f->d;
-    vf columns[2 * MOST_COLUMNS], *to = columns;
-
-    few_take(f, f->w + first * f->m, columns, f->m);
-    few_ask(f, first);
-    for (int64_t groups = (f->m + TOGETHER - 1) / TOGETHER, left = f->m, n; groups > 0; groups--, left -= n) {
-        n = (left + groups - 1) / groups;
+    for (int64_t groups = (f->m + COLUMNS - 1) / COLUMNS, c = 0, n; groups > 0; groups--, c += n, ask = false) {
+        n = (f->m - c + groups - 1) / groups;
         switch (n) {
-        case 5: few_columns(f, a, d, to, 5); break;
-        case 4: few_columns(f, a, d, to, 4); break;
-        case 3: few_columns(f, a, d, to, 3); break;
-        case 2: few_columns(f, a, d, to, 2); break;
-        default: few_columns(f, a, d, to, 1); break;
+        case 5:
+            if (ask) few_columns(f, first, c, true, 5);
+            else few_columns(f, first, c, false, 5);
+            break;
+        case 4: few_columns(f, first, c, false, 4); break;
+        case 3: few_columns(f, first, c, false, 3); break;
+        case 2: few_columns(f, first, c, false, 2); break;
+        default: few_columns(f, first, c, false, 1); break;
         }
-        d += n;
-        to += 2 * n;
     }
-    few_put(f->w + first * f->m, columns, f->m);
 }
 
-/* Number by number. */
-static void few_rest(const few_filter *f, int64_t first)
+/* Rows of w from `first` on, number by number: k below `packed` are in the packed order. */
+static void few_rest(const few_filter *f, int64_t first, int64_t packed)
 {
-    for (int64_t at = first * f->m; at < f->k * f->m; at++) {
-        const float *a = f->a + at / f->m, *d = f->d + at % f->m;
-        float sum = f->call->fresh ? 0.0f : f->w[at];
+    for (int64_t k = first; k < f->k; k++)
+        for (int64_t j = 0; j < f->m; j++) {
+            const int64_t at = k < packed ? few_at(f->m, k, 0) + j * FEW_BLOCK : k * f->m + j;
+            float sum = f->call->fresh ? 0.0f : f->w[at];
 
-        for (int64_t r = 0; r < f->rows; r++) sum = lks__fma_f(a[r * f->k], d[r * f->m], sum);
-        for (int s = 0; s < f->call->n_join; s++) sum += f->call->join[s][at];
-        f->w[at] = sum;
-    }
+            for (int64_t r = 0; r < f->rows; r++) sum = lks__fma_f(f->a[r * f->k + k], f->d[r * f->m + j], sum);
+            for (int s = 0; s < f->call->n_join; s++) sum += f->call->join[s][at];
+            f->w[at] = sum;
+        }
 }
 
 void SIMD(matmul_filter_few)(const lks_op_call *call)
@@ -165,17 +109,8 @@ void SIMD(matmul_filter_few)(const lks_op_call *call)
                            .a = call->in[0],
                            .d = call->in[1],
                            .w = call->out };
-    const int64_t whole = f.k / (2 * VF) * (2 * VF), run = RUN * 2 * VF;
+    const int64_t packed = f.k / FEW_BLOCK * FEW_BLOCK, whole = packed / STEP * STEP;
 
-    for (int64_t first = 0; first < whole; first += run) {
-        const int64_t end = first + run < whole ? first + run : whole;
-
-        for (int64_t at = first; at < end; at += 2 * VF) {
-            if (f.m == 10) few_block_of_10(&f, at);
-            else few_block(&f, at);
-        }
-        for (int s = 0; s < call->n_join; s++)
-            SIMD(add)(f.w + first * f.m, call->join[s] + first * f.m, (end - first) * f.m);
-    }
-    few_rest(&f, whole);
+    for (int64_t first = 0; first < whole; first += STEP) few_step(&f, first);
+    few_rest(&f, whole, packed);
 }

@@ -99,28 +99,4 @@ static __attribute__((noinline, unused)) void vf_store_part(float *p, int64_t n,
     vf_store_m(p, vf_first(n), v);
 }
 
-#if !defined(LKS_SIMD_TENS)
-/* Of four numbers, each ten times in TENS vectors, vector v; lanes past 40 are of no interest. Vectors that hold one number come
- * from memory: shuffles and multiply-adds share their ports. */
-enum { TENS = (40 + VF - 1) / VF };
-LKS_INLINE void vi_tens(vindex index[TENS])
-{
-    static const int32_t which[48] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                                       2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3 };
-
-    LKS_UNROLL
-    for (int v = 0; v < TENS; v++) {
-        index[v] = vi_load(which + v * VF);
-        LKS_ONCE(index[v]);
-    }
-}
-
-LKS_INLINE vf vf_ten(const float *p, vf quad, const vindex *index, const int v)
-{
-    if (VF == 8 && v == 0) return vf_set(p[0]);
-    if (VF == 8 && v == 4) return vf_set(p[3]);
-    return vf_spread(quad, index[v]);
-}
-#endif
-
 #endif

@@ -150,23 +150,6 @@ LKS_INLINE void vf_transpose(vf r[VF])
     }
 }
 
-/* Four numbers, and vectors whose lanes each hold one of them (index 0 to 3). */
-typedef __m256i vindex;
-LKS_INLINE vindex vi_load(const int32_t *p)
-{
-    return _mm256_loadu_si256((const __m256i *)(const void *)p);
-}
-
-LKS_INLINE vf vf_quad(const float *p)
-{
-    return _mm256_broadcast_ps((const __m128 *)(const void *)p);
-}
-
-LKS_INLINE vf vf_spread(vf quad, vindex i)
-{
-    return _mm256_permutevar_ps(quad, i);
-}
-
 LKS_INLINE __m256 vf_rows_of_4(const float *p, int64_t stride)
 {
     return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + 4 * stride), 1);

@@ -128,23 +128,6 @@ LKS_INLINE void vf_transpose(vf r[VF])
     }
 }
 
-/* Four numbers, and vectors whose lanes each hold one of them (index 0 to 3). */
-typedef __m512i vindex;
-LKS_INLINE vindex vi_load(const int32_t *p)
-{
-    return _mm512_loadu_si512(p);
-}
-
-LKS_INLINE vf vf_quad(const float *p)
-{
-    return _mm512_broadcast_f32x4(_mm_loadu_ps(p));
-}
-
-LKS_INLINE vf vf_spread(vf quad, vindex i)
-{
-    return _mm512_permutevar_ps(quad, i);
-}
-
 LKS_INLINE __m512 vf_rows_of_4(const float *p, int64_t stride)
 {
     __m512 r = _mm512_castps128_ps512(_mm_loadu_ps(p));
@@ -166,23 +149,4 @@ LKS_INLINE void vf_load_columns(const float *p, int64_t stride, vf out[4])
     out[1] = _mm512_shuffle_ps(a, b, 0xee);
     out[2] = _mm512_shuffle_ps(c, d, 0x44);
     out[3] = _mm512_shuffle_ps(c, d, 0xee);
-}
-
-/* Of four numbers, each ten times in TENS vectors, vector v; lanes past 40 are of no interest. */
-#define LKS_SIMD_TENS 1
-enum { TENS = 3 };
-LKS_INLINE void vi_tens(vindex index[TENS])
-{
-    for (int v = 0; v < TENS; v++) index[v] = _mm512_setzero_si512(); /* not read */
-}
-
-LKS_INLINE vf vf_ten(const float *p, vf quad, const vindex *index, const int v)
-{
-    (void)quad;
-    (void)index;
-    switch (v) {
-    case 0: return _mm512_mask_mov_ps(vf_set(p[0]), 0xfc00, vf_set(p[1]));
-    case 1: return _mm512_mask_mov_ps(_mm512_mask_mov_ps(vf_set(p[1]), 0xfff0, vf_set(p[2])), 0xc000, vf_set(p[3]));
-    default: return vf_set(p[3]);
-    }
 }

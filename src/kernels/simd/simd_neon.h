@@ -107,26 +107,6 @@ LKS_INLINE void vf_transpose(vf r[VF])
     r[3] = vcombine_f32(vget_high_f32(a.val[1]), vget_high_f32(b.val[1]));
 }
 
-/* Four numbers, and vectors whose lanes each hold one of them (index 0 to 3). */
-typedef uint8x16_t vindex;
-LKS_INLINE vindex vi_load(const int32_t *p)
-{
-    uint8_t bytes[16];
-
-    for (int i = 0; i < 16; i++) bytes[i] = (uint8_t)(p[i / 4] * 4 + i % 4);
-    return vld1q_u8(bytes);
-}
-
-LKS_INLINE vf vf_quad(const float *p)
-{
-    return vld1q_f32(p);
-}
-
-LKS_INLINE vf vf_spread(vf quad, vindex i)
-{
-    return vreinterpretq_f32_u8(vqtbl1q_u8(vreinterpretq_u8_f32(quad), i));
-}
-
 /* Columns 0 to 3 of VF rows that lie `stride` floats apart. */
 LKS_INLINE void vf_load_columns(const float *p, int64_t stride, vf out[4])
 {

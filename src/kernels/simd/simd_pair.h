@@ -130,34 +130,6 @@ LKS_INLINE void vf_transpose(vf r[VF])
     for (int i = 0; i < VF; i++) r[i] = vf_load(b[i]);
 }
 
-typedef struct vindex {
-    int32_t lane[VF];
-} vindex;
-LKS_INLINE vindex vi_load(const int32_t *p)
-{
-    vindex i;
-
-    memcpy(&i, p, sizeof i);
-    return i;
-}
-
-LKS_INLINE vf vf_quad(const float *p)
-{
-    vf v = { _mm256_broadcast_ps((const __m128 *)(const void *)p),
-             _mm256_broadcast_ps((const __m128 *)(const void *)p) };
-
-    return v;
-}
-
-LKS_INLINE vf vf_spread(vf quad, vindex i)
-{
-    float from[VF], to[VF];
-
-    vf_store(from, quad);
-    for (int l = 0; l < VF; l++) to[l] = from[i.lane[l]];
-    return vf_load(to);
-}
-
 LKS_INLINE void vf_load_columns(const float *p, int64_t stride, vf out[4])
 {
     float a[4][VF];

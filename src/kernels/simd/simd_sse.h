@@ -93,22 +93,6 @@ LKS_INLINE void vf_transpose(vf r[VF])
     _MM_TRANSPOSE4_PS(r[0], r[1], r[2], r[3]);
 }
 
-typedef __m128i vindex;
-LKS_INLINE vindex vi_load(const int32_t *p)
-{
-    return _mm_loadu_si128((const __m128i *)(const void *)p);
-}
-
-LKS_INLINE vf vf_quad(const float *p)
-{
-    return _mm_loadu_ps(p);
-}
-
-LKS_INLINE vf vf_spread(vf quad, vindex i)
-{
-    return _mm_permutevar_ps(quad, i);
-}
-
 LKS_INLINE void vf_load_columns(const float *p, int64_t stride, vf out[4])
 {
     for (int i = 0; i < 4; i++) out[i] = vf_load(p + i * stride);

@@ -123,26 +123,30 @@ static bool wide_conv2d_filter(const void *attrs, int n_in, const lks_type *cons
 
 static const lks_kernel table[] = {
     { &lks__op_conv2d, NAME("conv2d"), wide_conv2d, SIMD(conv2d_scratch), SIMD(conv2d), LKS_AFTER_ALL, false,
-      &SIMD(conv2d_parts) },
+      &SIMD(conv2d_parts), NULL },
     { &lks__op_conv2d_input, NAME("conv2d_input"), wide_conv2d_input, SIMD(conv2d_scratch), SIMD(conv2d_input),
-      LKS_AFTER_SIMPLE, false, NO_PARTS },
+      LKS_AFTER_SIMPLE, false, NO_PARTS, NULL },
     { &lks__op_conv2d_filter, NAME("conv2d_filter"), wide_conv2d_filter, SIMD(conv2d_filter_scratch),
-      SIMD(conv2d_filter), 0, true, NO_PARTS },
+      SIMD(conv2d_filter), 0, true, NO_PARTS, NULL },
 #if defined(__AVX512F__)
     { &lks__op_conv2d, "conv2d/avx2", NULL, SIMD(conv2d_scratch), lks__conv2d_avx2, LKS_AFTER_ALL, false,
-      &lks__conv2d_parts_avx2 },
+      &lks__conv2d_parts_avx2, NULL },
     { &lks__op_conv2d_input, "conv2d_input/avx2", NULL, SIMD(conv2d_scratch), lks__conv2d_input_avx2, LKS_AFTER_SIMPLE,
-      false, NO_PARTS },
+      false, NO_PARTS, NULL },
     { &lks__op_conv2d_filter, "conv2d_filter/avx2", NULL, SIMD(conv2d_filter_scratch), lks__conv2d_filter_avx2, 0, true,
-      NO_PARTS },
+      NO_PARTS, NULL },
 #endif
-    { &lks__op_matmul, NAME("matmul"), NULL, SIMD(matmul_scratch), SIMD(matmul), LKS_AFTER_SIMPLE, false, NO_PARTS },
-    { &lks__op_matmul_filter, NAME("matmul_filter"), NULL, NULL, SIMD(matmul_filter), 0, true, NO_PARTS },
-    { &lks__op_reduce_sum, NAME("reduce_sum"), SIMD(reduce_applicable), NULL, SIMD(reduce_sum), 0, false, NO_PARTS },
-    { &lks__op_reduce_max, NAME("reduce_max"), SIMD(reduce_applicable), NULL, SIMD(reduce_max), 0, false, NO_PARTS },
-    { &lks__op_batch_sum, NAME("batch_sum"), SIMD(reduce_applicable), NULL, SIMD(batch_sum), 0, false, NO_PARTS },
-    { &lks__op_batch_max, NAME("batch_max"), SIMD(reduce_applicable), NULL, SIMD(batch_max), 0, false, NO_PARTS },
-    { NULL, NULL, NULL, NULL, NULL, 0, false, NO_PARTS },
+    { &lks__op_matmul, NAME("matmul"), NULL, SIMD(matmul_scratch), SIMD(matmul), LKS_AFTER_SIMPLE, false,
+      &SIMD(matmul_parts), NULL },
+    { &lks__op_matmul_filter, NAME("matmul_filter"), NULL, NULL, SIMD(matmul_filter), 0, true, NO_PARTS,
+      SIMD(matmul_filter_settle) },
+    { &lks__op_reduce_sum, NAME("reduce_sum"), SIMD(reduce_applicable), NULL, SIMD(reduce_sum), 0, false, NO_PARTS,
+      NULL },
+    { &lks__op_reduce_max, NAME("reduce_max"), SIMD(reduce_applicable), NULL, SIMD(reduce_max), 0, false, NO_PARTS,
+      NULL },
+    { &lks__op_batch_sum, NAME("batch_sum"), SIMD(reduce_applicable), NULL, SIMD(batch_sum), 0, false, NO_PARTS, NULL },
+    { &lks__op_batch_max, NAME("batch_max"), SIMD(reduce_applicable), NULL, SIMD(batch_max), 0, false, NO_PARTS, NULL },
+    { NULL, NULL, NULL, NULL, NULL, 0, false, NO_PARTS, NULL },
 };
 
 const lks_kernel_set SIMD(kernels) = {
