@@ -324,6 +324,18 @@ static void clear(lks_element *e)
     for (size_t k = 0; k < 2 * e->home->n_leaves; k++) e->resting += *rest_of(e, k) != NULL;
 }
 
+bool lks__element_again(lks_element *e)
+{
+    if (atomic_load(&e->references) != 1) return false;
+    lks_element_release(e->batch);
+    e->batch = NULL;
+    clear(e);
+    e->resting = 0; /* they are out with it */
+    e->origin = (lks_origin){ .file = NULL };
+    e->given = false;
+    return true;
+}
+
 void lks_element_release(lks_element *e)
 {
     lks_buffers *b;

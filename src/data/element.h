@@ -59,6 +59,8 @@ void lks__element_blame(const lks_element *e);
 
 /* An element with empty components; NULL on failure. All of these may be called from several threads. */
 lks_element *lks__buffers_element(lks_buffers *b);
+/* Empties an element that nobody else holds, so that it can be filled once more; false: somebody does. */
+bool lks__element_again(lks_element *e);
 enum { LKS_PLACED_BYTES = 256 }; /* components from this size on are placed */
 /* A tensor with undefined contents for component i of e (one thread at a time), one reference; NULL on failure. */
 lks_tensor *lks__element_room(lks_element *e, size_t i, lks_dtype dtype, const lks_shape *shape);

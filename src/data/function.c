@@ -97,7 +97,7 @@ lks_spec *lks__data_fn_dataset(const lks_data_fn *f, const lks_spec *in)
 /* A new element that knows its place; without memory the batch that it would hold is let go. */
 static lks_element *element_at(const lks_call_place *place, lks_buffers *buffers)
 {
-    lks_element *e = lks__buffers_element(buffers);
+    lks_element *e = place->shell != NULL ? place->shell : lks__buffers_element(buffers);
 
     if (e == NULL) {
         lks_element_release(place->batch);

@@ -37,6 +37,7 @@ typedef struct lks_call_place {
     lks_element *batch;
     int64_t row;
     const lks_bytes *read; /* NULL, or what a function that begins with read_file would read */
+    lks_element *shell;    /* NULL, or an empty element of the buffers that serves again; stolen */
 } lks_call_place;
 lks_status lks__data_fn_apply(const lks_data_fn *f, lks_call_place place, lks_element *in, lks_buffers *buffers,
                               lks_element **out);

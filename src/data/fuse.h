@@ -15,6 +15,8 @@ const lks_dataset *lks__rows_source(const lks_dataset *batch, const lks_dataset 
 /* ---- what the stages in question tell (each in its own file) ---- */
 /* map: the function's kind, if it is the library's. */
 lks_fused lks__map_kind(const lks_dataset *map);
+/* A map of a pure function that may run on several threads. */
+bool lks__map_is_parallel(const lks_dataset *ds);
 /* map: notes that a pass begins, as opening a cursor would. */
 void lks__map_begin_pass(lks_dataset *map);
 /* from_tensor_slices: component i; NULL for other datasets. */

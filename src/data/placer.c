@@ -56,6 +56,7 @@ void lks__placer_end(lks_placer *p)
 {
     lks_element_release(p->next);
     p->next = NULL;
+    p->row = 0;
 }
 
 lks_element *lks__placer_take(lks_placer *p, int64_t *row)

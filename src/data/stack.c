@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "placer.h"
 #include "tensor/tensor.h"
 
 lks_shape lks__with_rows(int64_t rows, lks_shape rest)
@@ -186,11 +187,13 @@ static lks_status grow(lks_stack *s)
     return LKS_OK;
 }
 
-static lks_status check_row(const lks_stack *s, size_t i, lks_shape row)
+static lks_status check_row(const lks_stack *s, size_t i, const lks_tensor *t)
 {
-    lks_shape batch = lks_tensor_shape(s->element->value[i].tensor), first = { .rank = batch.rank - 1 };
+    lks_shape batch = lks_tensor_shape(s->element->value[i].tensor), first = { .rank = batch.rank - 1 }, row;
     char name[LKS_LEAF_TEXT], one[LKS_SHAPE_TEXT], two[LKS_SHAPE_TEXT];
+    lks_dtype dtype;
 
+    row_form(s, i, t, &dtype, &row);
     for (int64_t k = 0; k < first.rank; k++) first.dim[k] = batch.dim[k + 1];
     if (lks_shape_equal(&first, &row)) return LKS_OK;
     return lks__cursor_fail(s->cursor, LKS_E_SHAPE,
@@ -218,7 +221,7 @@ static bool in_place(const lks_stack *s, const lks_tensor *batch, const lks_tens
            (const char *)lks_tensor_cdata(batch) + (size_t)(s->rows * n) * lks_dtype_size(lks_tensor_dtype(t));
 }
 
-/* `alone`: nobody else holds the element, so strings need not be copied. */
+/* What fits. `alone`: nobody else holds the element, so strings need not be copied. */
 static lks_status add_dense(const lks_stack *s, size_t i, lks_tensor *t, bool alone)
 {
     lks_tensor *batch = s->element->value[i].tensor;
@@ -227,7 +230,6 @@ static lks_status add_dense(const lks_stack *s, size_t i, lks_tensor *t, bool al
     int64_t n;
 
     row_form(s, i, t, &dtype, &row);
-    LKS_TRY(check_row(s, i, row));
     n = lks_shape_size(&row);
     if (!changes(s, i) && in_place(s, batch, t, n)) return LKS_OK;
     if (alone && !changes(s, i) && lks__tensor_move_strings(batch, s->rows * n, t)) return LKS_OK;
@@ -243,12 +245,11 @@ lks_status lks__stack_add(lks_stack *s, lks_element *e)
 
     if (s->element == NULL) LKS_TRY(begin(s, e));
     else if (s->rows == s->room) LKS_TRY(grow(s));
+    for (size_t i = 0; i < lks_element_count(e); i++)
+        if (!is_ragged(s, i)) LKS_TRY(check_row(s, i, e->value[i].tensor)); /* before strings move out of e */
     for (size_t i = 0; i < lks_element_count(e); i++) {
-        if (is_ragged(s, i)) {
-            LKS_TRY(add_ragged(s, i, e));
-            continue;
-        }
-        LKS_TRY(add_dense(s, i, e->value[i].tensor, alone));
+        if (is_ragged(s, i)) LKS_TRY(add_ragged(s, i, e));
+        else LKS_TRY(add_dense(s, i, e->value[i].tensor, alone));
     }
     s->rows++;
     return LKS_OK;
@@ -311,15 +312,35 @@ static lks_status drop_rest(lks_stack *s, lks_status status)
     return lks__error_raise(&error);
 }
 
-lks_status lks__stack_next(lks_cursor *n, int64_t size, bool drop_remainder, lks_fused fused, lks_element **out)
+/* The input's next element, or a whole batch of them. */
+static lks_status ask(const lks_stack *s, lks_placer *placer, lks_element **out, bool *is_whole)
 {
-    lks_stack stack = { .cursor = n, .limit = size, .fused = fused };
-    lks_status status = LKS_OK;
+    lks_status status;
 
-    while (stack.rows < size) {
+    *is_whole = false;
+    if (placer == NULL) return lks__cursor_next(s->cursor->input[0], out);
+    placer->filled = s->rows;
+    placer->asks = true;
+    placer->is_whole = false;
+    status = lks__cursor_next(s->cursor->input[0], out);
+    placer->asks = false;
+    *is_whole = status == LKS_OK && placer->is_whole;
+    return status;
+}
+
+lks_status lks__stack_next(lks_stack stack, bool drop_remainder, lks_placer *placer, lks_element **out)
+{
+    lks_status status = LKS_OK;
+    bool is_whole;
+
+    while (stack.rows < stack.limit) {
         lks_element *e;
-        status = lks__cursor_next(n->input[0], &e);
+        status = ask(&stack, placer, &e, &is_whole);
         if (status != LKS_OK) break;
+        if (is_whole) {
+            *out = e;
+            return LKS_OK;
+        }
         status = lks__stack_add(&stack, e);
         lks_element_release(e);
         if (status != LKS_OK) return drop_rest(&stack, status);

@@ -24,8 +24,8 @@ lks_status lks__stack_add(lks_stack *s, lks_element *e);
 lks_status lks__stack_take(lks_stack *s, lks_element **out);
 void lks__stack_drop(lks_stack *s);
 
-/* Batches from the cursor's input: the bodies of next and skip. */
-lks_status lks__stack_next(lks_cursor *n, int64_t size, bool drop_remainder, lks_fused fused, lks_element **out);
+/* Batches from the cursor's input: the bodies of next and skip. The placer (NULL: none) lets the input give whole batches. */
+lks_status lks__stack_next(lks_stack stack, bool drop_remainder, struct lks_placer *placer, lks_element **out);
 lks_status lks__stack_skip(lks_cursor *n, int64_t size, bool drop_remainder, int64_t count, int64_t *done);
 
 /* The spec of batches of `rows` (-1 = varying) elements; NULL where a component can't be stacked. With `ragged`, axes of

@@ -23,7 +23,11 @@ static void mirror_row(const char *in, int64_t width, size_t pixel, char *out)
 {
     const char *from = in + (size_t)width * pixel;
 
-    if (pixel == 3) {
+    if (pixel == 1) {
+        for (int64_t x = 0; x < width; x++) out[x] = in[width - 1 - x];
+    } else if (pixel == 4) {
+        for (int64_t x = 0; x < width; x++, out += 4) from -= 4, memcpy(out, from, 4);
+    } else if (pixel == 3) {
         for (int64_t x = 0; x < width; x++, out += 3) from -= 3, memcpy(out, from, 3);
     } else if (pixel == 12) {
         for (int64_t x = 0; x < width; x++, out += 12) from -= 12, memcpy(out, from, 12);

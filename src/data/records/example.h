@@ -149,6 +149,11 @@ lks_status lks__batch_row(lks_example_batch *b, int64_t row, const lks_found *fo
 lks_status lks__batch_end(lks_example_batch *b, lks_element *out);
 void lks__batch_free(lks_example_batch *b);
 
+/* The features of a parse_example of single records whose columns are all FIXED_LEN, so that it can write rows of a batch; or NULL. */
+lks_features *lks__parses_rows(const lks_map_fn *fn, const lks_spec *in);
+/* Parses one record into a row of the batch. A failure has no place in its sentence. */
+lks_status lks__parse_row(lks_example_batch *b, int64_t row, lks_element *in);
+
 /* ---- columns of several features ---- */
 
 /* The items of a column: records, or steps of feature lists. Item i's values stand at v[i * stride]. */

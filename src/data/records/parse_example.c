@@ -103,6 +103,23 @@ static lks_status apply(const lks_map_context *context, lks_element *in, lks_ele
     return lks__example_put(f, &found, (lks_record_place){ given, 0 }, out);
 }
 
+lks_features *lks__parses_rows(const lks_map_fn *fn, const lks_spec *in)
+{
+    lks_features *f = fn->user;
+
+    if (fn->apply != apply || f == NULL || f->n_late > 0) return NULL;
+    return lks_spec_kind_of(in) == LKS_SPEC_TENSOR && lks_spec_shape(in).rank == 0 ? f : NULL;
+}
+
+lks_status lks__parse_row(lks_example_batch *b, int64_t row, lks_element *in)
+{
+    lks_tensor *record = in->value[0].tensor;
+    lks_found found;
+
+    LKS_TRY(lks__example_scan(b->f, lks_tensor_cdata(record), &found));
+    return lks__batch_row(b, row, &found, (lks_record_place){ atomic_load(&in->references) == 1 ? record : NULL, 0 });
+}
+
 static lks_spec *output_spec(const lks_map_context *context, const lks_spec *in, void *user)
 {
     lks_shape shape = lks_spec_shape(in);

@@ -2,7 +2,8 @@
  * ragged, the rows may have different lengths.
  *
  * Over arrays in memory that are only put in order, no elements are made below the batch: row numbers come up, and the rows are
- * gathered from the arrays into the batch (rows of `gather`). */
+ * gathered from the arrays into the batch (rows of `gather`), by workers if calls in parallel are wanted. */
+#include "batch_gather.h"
 #include "data/placer.h"
 #include "data/stack.h"
 #include "data/stages.h"
@@ -11,7 +12,7 @@
 typedef struct batch_dataset {
     lks_dataset base;
     int64_t size;
-    bool drop_remainder;
+    bool drop_remainder, parallel;
 } batch_dataset;
 
 enum { ROWS = 512 }; /* numbers asked for at once */
@@ -21,6 +22,7 @@ typedef struct batch_cursor {
     lks_fused fused;           /* the function of a map below that is applied here */
     const lks_dataset *source; /* not NULL: rows are gathered from it */
     lks_placer placer;
+    lks_gather_window *window; /* not NULL: workers gather */
 } batch_cursor;
 
 static void gather(const batch_cursor *b, lks_element *e, int64_t have, const int64_t *rows, int64_t n)
@@ -70,11 +72,48 @@ static lks_status next_gathered(batch_cursor *b, lks_element **out)
     return LKS_OK;
 }
 
+/* The piece of work for a whole batch. */
+static lks_status gather_batch(void *user, const int64_t *rows, int64_t n, lks_element **out)
+{
+    batch_cursor *b = user;
+
+    LKS_TRY(lks__batch_of_rows(&b->base, rows_of_batch((const batch_dataset *)b->base.dataset), out));
+    gather(b, *out, 0, rows, n);
+    for (size_t i = 0; i < lks_element_count(*out); i++) lks__tensor_set_rows((*out)->value[i].tensor, n);
+    return LKS_OK;
+}
+
+/* Workers gather where the user wants calls in parallel and a batch is worth handing over. */
+static lks_status open_window(batch_cursor *b, const lks_dataset *bypass)
+{
+    enum { LEAST = 1 << 17 }; /* bytes */
+    const batch_dataset *d = (const batch_dataset *)b->base.dataset;
+    const lks_spec *spec = d->base.spec;
+    bool wanted = d->parallel || (bypass != NULL && lks__map_is_parallel(bypass));
+    int64_t bytes = 0;
+
+    if (!wanted || rows_of_batch(d) < d->size) return LKS_OK;
+    for (size_t i = 0; i < lks_spec_leaf_count(spec); i++) {
+        lks_shape shape = lks_spec_shape(lks_spec_leaf(spec, i));
+        shape.dim[0] = d->size;
+        bytes += lks_shape_size(&shape) * (int64_t)lks_dtype_size(lks_spec_dtype(lks_spec_leaf(spec, i)));
+    }
+    if (bytes < LEAST) return LKS_OK;
+    b->base.place.held += lks__gather_window_size();
+    if (lks__cursor_buffers(&b->base) == NULL) return LKS_E_NOMEM; /* several threads will ask for them */
+    return lks__gather_open(&b->base, d->size, bytes, d->drop_remainder, gather_batch, b, &b->window);
+}
+
 static lks_status skip_gathered(batch_cursor *b, int64_t count, int64_t *done)
 {
     const batch_dataset *d = (const batch_dataset *)b->base.dataset;
     int64_t rows[ROWS], passed, got = 1;
 
+    for (; b->window != NULL && !lks__gather_is_empty(b->window) && *done < count; ++*done) {
+        lks_element *e;
+        LKS_TRY(lks__gather_next(b->window, &e));
+        lks_element_release(e);
+    }
     for (; *done < count; ++*done) {
         for (passed = 0; passed < d->size && got > 0; passed += got)
             LKS_TRY(
@@ -82,6 +121,19 @@ static lks_status skip_gathered(batch_cursor *b, int64_t count, int64_t *done)
         if (passed < d->size && (passed == 0 || d->drop_remainder)) return LKS_OK;
     }
     return LKS_OK;
+}
+
+/* A parallel map right below may make the batches, if their rows can be told apart again. */
+static lks_status offer_whole_batches(batch_cursor *b)
+{
+    const lks_spec *spec = b->base.dataset->spec;
+
+    if (!lks__map_is_parallel(b->base.dataset->input[0])) return LKS_OK;
+    for (size_t i = 0; i < lks_spec_leaf_count(spec); i++)
+        if (lks_spec_kind_of(lks_spec_leaf(spec, i)) != LKS_SPEC_TENSOR) return LKS_OK;
+    b->placer.size = ((const batch_dataset *)b->base.dataset)->size;
+    b->placer.above = &b->base;
+    return lks__cursor_buffers(&b->base) != NULL ? LKS_OK : LKS_E_NOMEM; /* several threads will ask for them */
 }
 
 static lks_status open(lks_cursor *n)
@@ -97,6 +149,7 @@ static lks_status open(lks_cursor *n)
         lks__placer_begin(&b->placer, n, rows_of_batch((const batch_dataset *)n->dataset));
         place.placer = &b->placer;
         if (b->placer.batch != NULL) n->place.held += 2; /* batches whose rows are under way */
+        LKS_TRY(b->source != NULL ? open_window(b, place.bypass) : offer_whole_batches(b));
     }
     return lks__cursor_open_inputs_at(n, place);
 }
@@ -104,9 +157,12 @@ static lks_status open(lks_cursor *n)
 static lks_status next(lks_cursor *n, lks_element **out)
 {
     const batch_dataset *d = (const batch_dataset *)n->dataset;
+    batch_cursor *b = (batch_cursor *)n;
+    lks_stack stack = { .cursor = n, .limit = d->size, .fused = b->fused };
 
-    if (((const batch_cursor *)n)->source != NULL) return next_gathered((batch_cursor *)n, out);
-    return lks__stack_next(n, d->size, d->drop_remainder, ((const batch_cursor *)n)->fused, out);
+    if (b->window != NULL) return lks__gather_next(b->window, out);
+    if (b->source != NULL) return next_gathered(b, out);
+    return lks__stack_next(stack, d->drop_remainder, &b->placer, out);
 }
 
 static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
@@ -119,6 +175,7 @@ static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
 
 static void close(lks_cursor *n)
 {
+    lks__gather_close(((batch_cursor *)n)->window);
     lks__placer_end(&((batch_cursor *)n)->placer);
 }
 
@@ -161,6 +218,7 @@ static lks_dataset *build(const lks_stage *stage, lks_dataset *input, int64_t si
     if (status != LKS_OK) return lks__dataset_fail(ds, status);
     d->size = size;
     d->drop_remainder = o.drop_remainder == LKS_TRUE;
+    d->parallel = o.num_parallel_calls != 0;
     ds->cardinality = lks__batch_cardinality(ds->cardinality, size, d->drop_remainder);
     return lks__dataset_spec_is(
         ds, lks__stack_spec(ds->spec, d->drop_remainder ? size : -1, stage == &lks__stage_ragged_batch));

@@ -17,11 +17,11 @@ lks_status lks__map_apply(lks_map_cursor *m, lks_call_place place, lks_element *
     return status;
 }
 
-lks_call_place lks__map_place(lks_map_cursor *m, int64_t index)
+lks_call_place lks__map_place(lks_map_cursor *m, int64_t index, bool row)
 {
     lks_call_place place = { .epoch = m->epoch, .index = index, .lineage = m->base.place.lineage };
 
-    place.batch = lks__placer_take(m->base.place.placer, &place.row);
+    if (row) place.batch = lks__placer_take(m->base.place.placer, &place.row);
     return place;
 }
 
@@ -32,7 +32,7 @@ static lks_status next_serial(lks_map_cursor *m, lks_element **out)
 
     if (status == LKS_END) return status;
     m->index++;
-    return status != LKS_OK ? status : lks__map_apply(m, lks__map_place(m, m->index - 1), in, out);
+    return status != LKS_OK ? status : lks__map_apply(m, lks__map_place(m, m->index - 1, true), in, out);
 }
 
 static lks_status next(lks_cursor *n, lks_element **out)
@@ -82,6 +82,11 @@ lks_fused lks__map_kind(const lks_dataset *map)
 
     if (fn->apply == lks_cast_rescale->apply) return LKS_FUSED_RESCALE;
     return fn->apply == lks_cast_rescale_onehot->apply ? LKS_FUSED_RESCALE_ONEHOT : LKS_FUSED_NONE;
+}
+
+bool lks__map_is_parallel(const lks_dataset *ds)
+{
+    return ds->stage == &lks__stage_map && ((const lks_map_dataset *)ds)->parallel != 0;
 }
 
 void lks__map_begin_pass(lks_dataset *map)

@@ -1,5 +1,5 @@
-/* map.h - internal to the map stage. map.c is the stage and the serial way, map_window.c the parallel one, map_join.c joins consecutive
- * maps, map_pace.c decides who runs a cheap function. */
+/* map.h - internal to the map stage. map.c is the stage and the serial way, map_window.c the parallel one, map_batch.c its blocks that are
+ * batches, map_join.c joins consecutive maps, map_pace.c decides who runs a cheap function. */
 #ifndef LKS_DATA_STAGES_MAP_H
 #define LKS_DATA_STAGES_MAP_H
 
@@ -35,9 +35,11 @@ typedef struct lks_map_cursor {
     lks_window window;       /* size 0: serial */
     _Atomic int64_t read_ns; /* what a file takes, smoothed; 0: not known */
     int64_t file;            /* the component that names a file to be read before the function runs; -1: none */
-    int room, head, count, block_size;
-    _Atomic int64_t expected; /* bytes of an output */
-    int64_t cost;             /* nanoseconds of the function for an element of late; 0: not known */
+    int room, head, count, block_size, block_batches;
+    _Atomic int64_t expected;     /* bytes of an output */
+    struct lks_features *rows_of; /* not NULL: records that are parsed into rows of a batch */
+    int64_t ahead;                /* elements that the window holds when it is full */
+    int64_t cost;                 /* nanoseconds of the function for an element of late; 0: not known */
     lks_pace pace;
 } lks_map_cursor;
 
@@ -48,8 +50,8 @@ static inline const lks_map_dataset *lks__map_recipe(const lks_map_cursor *m)
 
 /* One call; lets `in` go. */
 lks_status lks__map_apply(lks_map_cursor *m, lks_call_place place, lks_element *in, lks_element **out);
-/* Of the next result; the pulling thread asks. */
-lks_call_place lks__map_place(lks_map_cursor *m, int64_t index);
+/* Of the next result; the pulling thread asks. `row`: in a batch above, if that gives places. */
+lks_call_place lks__map_place(lks_map_cursor *m, int64_t index, bool row);
 
 /* ---- map_window.c ---- */
 lks_status lks__map_open_window(lks_map_cursor *m);

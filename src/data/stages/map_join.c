@@ -1,6 +1,7 @@
 /* map_join.c - consecutive maps of the library's functions run as one: no elements are made and nothing waits between them. Each keeps its own
  * name, pass and seed, so results, failures and saved states are what they are apart. */
 #include "data/functions/op.h"
+#include "data/records/example.h"
 #include "data/stages.h"
 #include "map.h"
 
@@ -40,5 +41,6 @@ lks_status lks__map_open_below(lks_map_cursor *m, lks_cursor_place place)
     m->base.input = lks__calloc(1, sizeof *m->base.input);
     if (m->base.input == NULL) return lks__cursor_fail(&m->base, LKS_E_NOMEM, "no memory for the input");
     place.placer = NULL;
+    if (m->n_joined == 1) m->rows_of = lks__parses_rows(&m->joined[0].f->fn, below->spec);
     return lks__cursor_open(below, place, m->base.input);
 }

@@ -73,7 +73,7 @@ void lks__pace_tick(lks_pace *p, int64_t cost, bool light, bool drained)
         enter(p, LKS_PACE_SETTLE, now);
         break;
     case LKS_PACE_SETTLE:
-        if (!drained) enter(p, LKS_PACE_SETTLE, now);
+        if (!drained) p->since = now;
         else if (now - p->since >= settle) enter(p, LKS_PACE_OTHER, now);
         break;
     case LKS_PACE_OTHER:

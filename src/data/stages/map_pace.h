@@ -31,7 +31,8 @@ void lks__pace_begin(lks_pace *p, lks_pace_learned *learned);
 void lks__pace_tick(lks_pace *p, int64_t cost, bool light, bool drained);
 
 /* Notes one more element. `cost`: nanoseconds that its function takes, 0 where not known; `light`: a trial is worth
- * while; `drained`: nothing is left in the window from before. */
+ * while; `drained`: the window shows nothing of the other way any more: it is empty,
+ * or has been filled anew. */
 static inline void lks__pace_step(lks_pace *p, int64_t cost, bool light, bool drained)
 {
     p->given++;

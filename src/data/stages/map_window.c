@@ -9,39 +9,14 @@
 #include "data/functions/op.h"
 #include "data/ledger.h"
 #include "data/meter.h"
+#include "data/placer.h"
 #include "data/work.h"
 #include "files/reader.h"
-#include "map.h"
+#include "map_block.h"
 
-enum { MAX_BLOCK = 64, MAX_WINDOW = 512, FIRST_WINDOW = 4, BLOCK_BYTES = 1 << 16 };
+enum { MAX_WINDOW = 512, FIRST_WINDOW = 4, BLOCK_BYTES = 1 << 16 };
 
-typedef struct map_result {
-    lks_element *element; /* the input, then the output */
-    lks_call_place place; /* of the call; its batch is taken over by the call */
-    lks_status status;
-    lks_error *error; /* NULL if there was no memory for it */
-    lks_bytes bytes;  /* of the file that the function begins with */
-} map_result;
-
-/* Memory for the file of a place in a block; serves again. */
-typedef struct map_file {
-    void *data;
-    size_t room;
-} map_file;
-
-struct lks_map_block {
-    lks_work work, reading; /* first reading, on the pool for files, if the function begins with that; then work */
-    lks_map_cursor *map;
-    bool reads;       /* its files are read by who runs it */
-    bool done, moved; /* under the map's lock; moved: from reading to work, which the consumer has not looked at */
-    int n, taken;
-    int64_t reserved; /* bytes in the ledger until its results are there */
-    double seconds;
-    map_result result[MAX_BLOCK];
-    map_file file[MAX_BLOCK];
-};
-
-static void keep_error(map_result *r, lks_status status)
+void lks__map_keep_error(lks_map_result *r, lks_status status)
 {
     r->element = NULL;
     r->status = status;
@@ -50,7 +25,7 @@ static void keep_error(map_result *r, lks_status status)
 }
 
 /* What can't be read is read again by the function itself, which says why. */
-static void read_one(lks_map_cursor *m, map_result *r, map_file *f)
+static void read_one(lks_map_cursor *m, lks_map_result *r, lks_map_file *f)
 {
     const lks_bytes *name = lks_tensor_cdata(lks_element_tensor(r->element, (size_t)m->file));
     char path[4096];
@@ -86,6 +61,19 @@ static bool reads_itself(const lks_map_cursor *m)
     return m->file >= 0 && ns > 0 && ns < QUICK && m->index % SAMPLE != 0;
 }
 
+void lks__map_run_one(lks_map_block *b, int i)
+{
+    lks_map_cursor *m = b->map;
+    lks_map_result *r = &b->result[i];
+    lks_status status;
+
+    if (r->status != LKS_OK) return; /* the input failed here */
+    status = lks__map_apply(m, r->place, r->element, &r->element);
+    r->place.batch = NULL;
+    if (status != LKS_OK) lks__map_keep_error(r, status);
+    else if (i == 0) m->expected = lks__expected_bytes(m->expected, lks__element_bytes(r->element));
+}
+
 static void run_block(lks_work *work)
 {
     lks_map_block *b = (lks_map_block *)work;
@@ -94,15 +82,8 @@ static void run_block(lks_work *work)
     int64_t cpu = m->base.meter == NULL ? 0 : lks__cpu_ns();
 
     if (b->reads) read_files(b);
-    for (int i = 0; i < b->n; i++) {
-        map_result *r = &b->result[i];
-        lks_status status;
-        if (r->status != LKS_OK) continue; /* the input failed here */
-        status = lks__map_apply(m, r->place, r->element, &r->element);
-        r->place.batch = NULL;
-        if (status != LKS_OK) keep_error(r, status);
-        else if (i == 0) m->expected = lks__expected_bytes(m->expected, lks__element_bytes(r->element));
-    }
+    if (b->n_batches > 0) lks__map_run_batches(b);
+    for (int i = b->stacked; i < b->n && b->n_batches == 0; i++) lks__map_run_one(b, i);
     lks__ledger_unreserve(b->reserved);
     b->reserved = 0;
     b->seconds = lks__now() - begin;
@@ -137,10 +118,15 @@ static lks_map_block *block_at(lks_map_cursor *m, int k)
     return m->ring[(m->head + k) % m->room];
 }
 
-/* Room in the memory budget for another block; where the window is empty, one is allowed in any case. Numbers of the user are kept. */
-static bool afford(const lks_map_cursor *m, int64_t *reserved)
+static int window_of(const lks_map_cursor *m)
 {
-    int64_t bytes = m->expected * m->block_size;
+    return atomic_load_explicit(&((lks_map_cursor *)m)->window.size, memory_order_relaxed);
+}
+
+/* Room in the memory budget for another block; where the window is empty, one is allowed in any case. Numbers of the user are kept. */
+static bool afford(const lks_map_cursor *m, int rows, int64_t *reserved)
+{
+    int64_t bytes = m->expected * rows;
 
     *reserved = 0;
     if (lks__map_recipe(m)->parallel != LKS_AUTOTUNE) return true;
@@ -149,38 +135,58 @@ static bool afford(const lks_map_cursor *m, int64_t *reserved)
     return *reserved > 0 || m->count == 0;
 }
 
-/* Fills one more block from the input and queues it. */
-static lks_status add_block(lks_map_cursor *m, int64_t reserved)
+/* The ring's next block, with room for results; NULL: no memory. */
+static lks_map_block *new_block(lks_map_cursor *m, int rows)
 {
     lks_map_block **slot = &m->ring[(m->head + m->count) % m->room], *b = *slot;
 
-    if (b == NULL) {
-        b = *slot = lks__calloc(1, sizeof *b);
-        if (b == NULL) lks__ledger_unreserve(reserved);
-        if (b == NULL) return lks__cursor_fail(&m->base, LKS_E_NOMEM, "no memory for the window");
+    if (b == NULL) b = *slot = lks__calloc(1, sizeof *b);
+    if (b == NULL || lks__grow(&b->result, &b->room, (size_t)rows, sizeof *b->result) != LKS_OK) {
+        lks__cursor_fail(&m->base, LKS_E_NOMEM, "no memory for the window");
+        return NULL;
     }
     b->work = (lks_work){ .run = run_block, .rank = m->base.dataset->number };
     b->reading = (lks_work){ .run = read_block, .rank = b->work.rank, .io = true };
     b->map = m;
-    b->reserved = reserved;
     b->reads = reads_itself(m);
     b->done = b->moved = false;
-    b->n = b->taken = 0;
-    while (b->n < m->block_size) {
-        map_result *r = &b->result[b->n];
+    b->n = b->taken = b->stacked = 0;
+    return b;
+}
+
+/* Takes up to `rows` elements of the input. */
+static void fill_block(lks_map_cursor *m, lks_map_block *b, int rows)
+{
+    while (b->n < rows) {
+        lks_map_result *r = &b->result[b->n];
         lks_status status = lks__cursor_next(m->base.input[0], &r->element);
         if (status == LKS_END) {
             m->input_ended = true;
-            break;
+            return;
         }
         r->status = LKS_OK;
         r->error = NULL;
-        if (status != LKS_OK) keep_error(r, status);
-        else r->place = lks__map_place(m, m->index);
+        if (status != LKS_OK) lks__map_keep_error(r, status);
+        else r->place = lks__map_place(m, m->index, b->n_batches == 0);
         b->n++;
         m->index++;
-        if (status == LKS_E_CANCELED) break;
+        if (status == LKS_E_CANCELED) return;
     }
+}
+
+/* Fills one more block of `rows` elements from the input and queues it. */
+static lks_status add_block(lks_map_cursor *m, int rows, int batches, int64_t reserved)
+{
+    lks_map_block *b = new_block(m, rows);
+
+    if (b == NULL) {
+        lks__ledger_unreserve(reserved);
+        return LKS_E_NOMEM;
+    }
+    b->reserved = reserved;
+    b->n_batches = batches;
+    if (batches > 0) lks__placer_end(m->base.place.placer);
+    fill_block(m, b, rows);
     if (b->n == 0) {
         lks__ledger_unreserve(b->reserved);
         b->reserved = 0;
@@ -188,6 +194,19 @@ static lks_status add_block(lks_map_cursor *m, int64_t reserved)
     }
     m->count++;
     lks__work_submit(m->file >= 0 && !b->reads ? &b->reading : &b->work);
+    return LKS_OK;
+}
+
+/* Fills the window as far as its size and memory allow. */
+static lks_status fill_window(lks_map_cursor *m)
+{
+    while (m->count < window_of(m) && !m->input_ended) {
+        int64_t reserved;
+        int batches, most, rows = lks__map_batch_rows(m, &batches, &most);
+        if (rows == 0) rows = m->block_size < most ? m->block_size : most;
+        if (!afford(m, rows, &reserved)) break;
+        LKS_TRY(add_block(m, rows, batches, reserved));
+    }
     return LKS_OK;
 }
 
@@ -204,17 +223,16 @@ static void adapt(lks_map_cursor *m, const lks_map_block *b)
     int before = m->block_size;
 
     note_cost(m, (int64_t)(b->seconds * 1e9) / b->n);
-    if (b->seconds < 50e-6 && b->n == m->block_size && m->block_size < MAX_BLOCK &&
+    if (b->n_batches > 0) {
+        lks__map_batch_adapt(m, b);
+        return;
+    }
+    if (b->seconds < 50e-6 && b->n == m->block_size && m->block_size < LKS_MAP_MOST_ELEMENTS &&
         2 * m->block_size * m->expected <= BLOCK_BYTES)
         m->block_size *= 2;
     if (b->seconds > 500e-6 && m->block_size > 1) m->block_size /= 2;
     if (m->block_size != before)
         atomic_store_explicit(&((lks_map_dataset *)m->base.dataset)->block, m->block_size, memory_order_relaxed);
-}
-
-static int window_of(const lks_map_cursor *m)
-{
-    return atomic_load_explicit(&((lks_map_cursor *)m)->window.size, memory_order_relaxed);
 }
 
 /* A block that has been read and that no thread has begun is run here. */
@@ -241,15 +259,16 @@ static void wait_for(lks_map_cursor *m, lks_map_block *b)
     if (take_back(b)) run_block(&b->work);
     else wait_until_done(m, b);
     waited = lks__wall_ns() - begin;
-    atomic_store_explicit(&m->window.bytes, m->expected * m->block_size, memory_order_relaxed);
+    m->ahead = (int64_t)window_of(m) * b->n;
+    atomic_store_explicit(&m->window.bytes, m->expected * b->n, memory_order_relaxed);
     if (lks__map_recipe(m)->parallel == LKS_AUTOTUNE)
         lks__window_waited(&m->window, waited, !m->base.place.has_thread, m->count >= window_of(m));
     if (m->base.meter == NULL) return;
     lks__meter_waited(m->base.meter, waited); /* work of its own on a block is in the pool's account */
-    lks__meter_window(m->base.meter, (int64_t)window_of(m) * m->block_size, m->expected);
+    lks__meter_window(m->base.meter, (int64_t)window_of(m) * b->n, m->expected);
 }
 
-static lks_status hand_out(map_result *r, lks_element **out)
+static lks_status hand_out(lks_map_result *r, lks_element **out)
 {
     lks_status status = r->status;
 
@@ -261,7 +280,7 @@ static lks_status hand_out(map_result *r, lks_element **out)
     } else {
         lks__fail(status, "an element of map failed, and there was no memory to keep the reason");
     }
-    *r = (map_result){ .status = LKS_OK };
+    *r = (lks_map_result){ .status = LKS_OK };
     return status;
 }
 
@@ -277,7 +296,7 @@ static lks_status next_inline(lks_map_cursor *m, lks_element **out)
     if (status == LKS_END) m->input_ended = true;
     if (status == LKS_END) return status;
     m->index++;
-    if (status == LKS_OK) status = lks__map_apply(m, lks__map_place(m, m->index - 1), in, out);
+    if (status == LKS_OK) status = lks__map_apply(m, lks__map_place(m, m->index - 1, true), in, out);
     if (begin != 0) note_cost(m, lks__wall_ns() - begin);
     if (begin != 0 && m->base.meter != NULL) lks__meter_window(m->base.meter, 1, m->expected);
     return status;
@@ -292,27 +311,45 @@ static bool is_light(const lks_map_cursor *m)
     return m->cost > 0 && (m->cost < LKS_PACE_TINY || m->cost < NS_A_BYTE * bytes);
 }
 
+/* The block's next result. */
+static lks_status take_next(lks_map_cursor *m, lks_map_block *b, lks_element **out)
+{
+    int before = b->taken, i;
+    lks_status status = LKS_OK;
+
+    if (!lks__map_take_batch(m, b, out)) {
+        i = b->taken++;
+        status = i < b->stacked ? lks__map_take_row(m, b, i, out) : hand_out(&b->result[i], out);
+    }
+    m->pace.given += b->taken - before - 1;
+    m->pace.countdown -= b->taken - before - 1;
+    if (b->taken < b->n) return status;
+    lks__map_drop_batches(b);
+    m->head = (m->head + 1) % m->room;
+    m->count--;
+    return status;
+}
+
+/* The first windows after a change cost memory and find no thread awake: they tell nothing. */
+static bool is_settled(const lks_map_cursor *m)
+{
+    return m->pace.inline_now ? m->count == 0 : m->pace.given - m->pace.from > 2 * m->ahead;
+}
+
 lks_status lks__map_next_parallel(lks_map_cursor *m, lks_element **out)
 {
     lks_map_block *b;
-    int64_t reserved;
 
-    lks__pace_step(&m->pace, m->cost, is_light(m), m->count == 0 || !m->pace.inline_now);
+    lks__pace_step(&m->pace, m->cost, is_light(m), is_settled(m));
     if (m->pace.inline_now && m->count == 0) return m->input_ended ? LKS_END : next_inline(m, out);
-    if ((m->count == 0 || block_at(m, 0)->taken == 0) && !m->pace.inline_now)
-        while (m->count < window_of(m) && !m->input_ended && afford(m, &reserved)) LKS_TRY(add_block(m, reserved));
+    if ((m->count == 0 || block_at(m, 0)->taken == 0) && !m->pace.inline_now) LKS_TRY(fill_window(m));
     if (m->count == 0) return LKS_END;
     b = block_at(m, 0);
     if (b->taken == 0) {
         wait_for(m, b);
         adapt(m, b);
     }
-    b->taken++;
-    if (b->taken == b->n) {
-        m->head = (m->head + 1) % m->room;
-        m->count--;
-    }
-    return hand_out(&b->result[b->taken - 1], out);
+    return take_next(m, b, out);
 }
 
 static void begin_window(lks_map_cursor *m)
@@ -330,6 +367,7 @@ lks_status lks__map_open_window(lks_map_cursor *m)
 
     m->block_size = atomic_load_explicit(&((lks_map_dataset *)m->base.dataset)->block, memory_order_relaxed);
     if (m->block_size < 1) m->block_size = 1;
+    m->block_batches = 1;
     lks__pace_begin(&m->pace, &((lks_map_dataset *)m->base.dataset)->pace);
     m->forks = lks__fork_count();
     if (p == LKS_AUTOTUNE) m->room = 4 * lks__work_threads();
@@ -351,10 +389,20 @@ lks_status lks__map_open_window(lks_map_cursor *m)
 static void drop_block(lks_map_block *b)
 {
     for (int i = b->taken; i < b->n; i++) {
+        if (i < b->stacked) continue;
         lks_element_release(b->result[i].element);
         lks_element_release(b->result[i].place.batch);
         lks__free(b->result[i].error);
     }
+    lks__map_drop_batches(b);
+}
+
+static void free_block(lks_map_block *b)
+{
+    if (b == NULL) return;
+    for (int i = 0; i < LKS_MAP_MOST_ELEMENTS; i++) lks__free(b->file[i].data);
+    lks__free(b->result);
+    lks__free(b);
 }
 
 void lks__map_close_window(lks_map_cursor *m)
@@ -370,10 +418,7 @@ void lks__map_close_window(lks_map_cursor *m)
         b->reserved = 0;
         drop_block(b);
     }
-    for (int k = 0; k < m->room && m->ring != NULL; k++) {
-        for (int i = 0; m->ring[k] != NULL && i < MAX_BLOCK; i++) lks__free(m->ring[k]->file[i].data);
-        lks__free(m->ring[k]);
-    }
+    for (int k = 0; k < m->room && m->ring != NULL; k++) free_block(m->ring[k]);
     lks__free(m->ring);
     if (!m->has_lock || child) return;
     if (d->parallel == LKS_AUTOTUNE) {
