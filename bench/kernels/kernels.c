@@ -138,7 +138,7 @@ static void run(const work *w, int argc, char **argv)
     made = lks__type_size(&out) * (out.batched ? w->n : 1);
     bytes += (double)made * (out.batched ? 4 : 8);
     call.out = numbers(made);
-    const lks_kernel plain = { w->op, "plain", NULL, w->op->scratch, w->op->run, 0, false, NULL };
+    const lks_kernel plain = { w->op, "plain", NULL, w->op->scratch, w->op->run, 0, false, NULL, NULL };
     if (k == NULL || k->op == NULL) k = &plain;
     call.scratch = lks__aligned_calloc(k->scratch != NULL ? k->scratch(w->attrs, in, &out) : 0);
     measure(k, &call, &seconds, &peak);
