@@ -20,7 +20,7 @@ static void settle(const lks_kernel *k, const lks_op_call *call, void *sums)
     lks_op_call settled = *call;
 
     settled.out = sums;
-    if (k->settle != NULL) k->settle(&settled);
+    for (int part = 0; k->settle != NULL && part < 3; part++) k->settle(&settled, part, 3);
 }
 
 /* A kernel that starts its sums itself and joins them: as zeros, the plain kernel, then one addition after the other. */
@@ -72,7 +72,8 @@ static void compare_parts(const lks_kernel *k, const problem *p, lks_op_call *ca
     guarded packed = guarded_new(packed_bytes, at_end);
     way w = { k, 1, packed_bytes > 0 ? packed.data : NULL };
 
-    if (packed_bytes > 0) k->parts->pack(p->attrs, call->in_type, call->in[1], packed.data);
+    for (int part = 0; packed_bytes > 0 && part < 2; part++)
+        k->parts->pack(p->attrs, call->in_type, call->in[1], packed.data, part, 2);
     for (; w.parts <= (p->n == 1 && !k->parts->each_step ? 3 : 1); w.parts++) {
         memset(call->out, 255, bytes);
         run_way(&w, call);

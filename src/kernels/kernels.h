@@ -23,7 +23,8 @@ typedef struct lks_part {
 typedef struct lks_parts {
     bool (*applicable)(const void *attrs, const lks_type *const *in);
     size_t (*packed_bytes)(const void *attrs, const lks_type *const *in); /* 0: operand 1 is read as it lies */
-    void (*pack)(const void *attrs, const lks_type *const *in, const void *from, void *to);
+    /* One of several parts that together pack all. */
+    void (*pack)(const void *attrs, const lks_type *const *in, const void *from, void *to, int part, int parts);
     void (*run)(const lks_op_call *call, const lks_part *part);
     bool
         each_step; /* so cheap and so much better that weights which change are packed in each step; the work is not shared out */
@@ -39,8 +40,8 @@ typedef struct lks_kernel {
     bool sums;              /* an accumulator that does call->fresh and call->join, while it has the sums at hand */
     const lks_parts *parts; /* or NULL */
     /* An accumulator whose numbers lie in an order of the kernel's own until they have been joined: into the op's order,
-     * in call->out, in place. Only types and `out` of the call are set. NULL: they lie in the op's order. */
-    void (*settle)(const lks_op_call *call);
+     * in call->out, in place; one of several parts. Only types and `out` of the call are set. NULL: they lie in the op's order. */
+    void (*settle)(const lks_op_call *call, int part, int parts);
 } lks_kernel;
 
 /* One thread's part of an op over a worker's whole batch at once (call->n examples). Accumulators are written, not added to:

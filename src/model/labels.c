@@ -17,11 +17,12 @@ static lks_status check_target(const lks_function *f, const lks_batch *b, size_t
 {
     const lks_type *t = &b->types[b->n_x + y];
     const lks_feed *feed = &b->feeds[b->n_x + y];
-    int64_t size = lks__type_size(t);
+    const int64_t size = lks__type_size(t);
+    const size_t bytes = lks__type_bytes(t);
 
     for (int64_t e = 0; e < b->n; e++) {
         int64_t r = feed->rows != NULL ? feed->rows[e] : e;
-        const char *row = (const char *)feed->data + (size_t)r * lks__type_bytes(t);
+        const char *row = (const char *)feed->data + (size_t)r * bytes;
         for (int64_t i = 0; i < size; i++) {
             double label = label_at(t, row, i);
             if (label >= 0 && label < (double)f->classes[y]) continue;

@@ -6,6 +6,7 @@
  * at any time, shared values are made in each step and kernels read the weights as they lie. Either way gives the same bits.
  */
 #include "base/alloc.h"
+#include "base/pool.h"
 #include "plan.h"
 
 static bool is_assigned(const lks_executable *exe, const lks_variable *v)
@@ -142,6 +143,31 @@ lks_status lks__cpu_plan_fixed(lks_executable *exe)
 
 /* ---- running ---- */
 
+/* Weights from here on are worth waking threads for. */
+enum { SHARED_NUMBERS = 16384 };
+
+typedef struct pack_work {
+    const cpu_pack *pack;
+    const void *from;
+    int parts;
+} pack_work;
+
+static void pack_part(void *user, int task)
+{
+    const pack_work *w = user;
+    const cpu_instr *instr = w->pack->instr;
+
+    instr->parts->pack(instr->attrs, instr->in_type, w->from, w->pack->memory, task, w->parts);
+}
+
+static void pack(const lks_executable *exe, const cpu_pack *p)
+{
+    const lks_tensor *value = exe->watched[p->variable].variable->value;
+    pack_work w = { p, lks_tensor_cdata(value), lks_tensor_size(value) >= SHARED_NUMBERS ? exe->n_lanes : 1 };
+
+    lks__pool_run(exe->threads, w.parts, pack_part, &w);
+}
+
 void lks__cpu_refresh_fixed(lks_executable *exe)
 {
     for (size_t i = 0; i < exe->n_watched; i++) {
@@ -159,7 +185,6 @@ void lks__cpu_refresh_fixed(lks_executable *exe)
         const cpu_watched *w = &exe->watched[p->variable];
 
         p->instr->packed = w->known ? p->memory : NULL;
-        if (w->known && w->changed && !p->again)
-            p->instr->parts->pack(p->instr->attrs, p->instr->in_type, lks_tensor_cdata(w->variable->value), p->memory);
+        if (w->known && w->changed && !p->again) pack(exe, p);
     }
 }

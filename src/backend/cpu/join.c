@@ -212,21 +212,37 @@ static void join_local(lks_executable *exe, int phase)
     }
 }
 
+typedef struct settle_work {
+    const lks_executable *exe;
+    const cpu_instr *instr;
+    int parts;
+} settle_work;
+
+static void settle_part(void *user, int task)
+{
+    const settle_work *w = user;
+
+    for (int r = 0; r < w->exe->replicas; r++) {
+        const lks_op_call call = { .attrs = w->instr->attrs,
+                                   .n_in = w->instr->n_args,
+                                   .in_type = w->instr->in_type,
+                                   .out_type = w->instr->out_type,
+                                   .out = lks__cpu_shared_address(w->exe, w->instr->out[0], r) };
+
+        w->instr->settle(&call, task, w->parts);
+    }
+}
+
 /* Joined sums that a kernel kept in an order of its own. */
 static void settle(const lks_executable *exe, const cpu_phase *phase)
 {
     for (size_t i = 0; i < phase->list.n; i++) {
         const cpu_instr *instr = &phase->list.instrs[i];
+        settle_work w = { exe, instr, 1 };
 
-        for (int r = 0; instr->sums && instr->settle != NULL && r < exe->replicas; r++) {
-            const lks_op_call call = { .attrs = instr->attrs,
-                                       .n_in = instr->n_args,
-                                       .in_type = instr->in_type,
-                                       .out_type = instr->out_type,
-                                       .out = lks__cpu_shared_address(exe, instr->out[0], r) };
-
-            instr->settle(&call);
-        }
+        if (!instr->sums || instr->settle == NULL) continue;
+        if (lks__type_size(instr->out_type) >= JOIN_RANGE) w.parts = exe->n_lanes;
+        lks__pool_run(exe->threads, w.parts, settle_part, &w);
     }
 }
 

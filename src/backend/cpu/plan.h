@@ -76,9 +76,9 @@ typedef struct cpu_instr {
     bool fixed;             /* follows from variables that the function does not write: made once (fixed.c) */
     bool sums;              /* some output is an accumulator of a lane's tree nodes */
     bool takes_sums;        /* lks_kernel.sums */
-    void (*settle)(const lks_op_call *call); /* lks_kernel.settle */
-    bool after;                              /* the kernel does these elementwise ops too (plan_after.c): */
-    int mean, factor, bias, add, mask;       /* inputs, or 0 */
+    void (*settle)(const lks_op_call *call, int part, int parts); /* lks_kernel.settle */
+    bool after;                        /* the kernel does these elementwise ops too (plan_after.c): */
+    int mean, factor, bias, add, mask; /* inputs, or 0 */
     bool relu;
     float cap; /* of relu; 0: none */
     size_t scratch;

@@ -72,12 +72,14 @@ static size_t packed_bytes(const void *attrs, const lks_type *const *in)
     return is_pointwise(attrs, in) ? (size_t)(j.depth * j.vectors * VF) * sizeof(float) : 0;
 }
 
-static void pack(const void *attrs, const lks_type *const *in, const void *from, void *to)
+static void pack(const void *attrs, const lks_type *const *in, const void *from, void *to, int part, int parts)
 {
     const packed_job j = job_of(in, 0);
     float *p = to;
 
     (void)attrs;
+    (void)parts;
+    if (part > 0) return;
     for (int64_t first = 0; first < j.depth; first += j.run)
         for (int64_t panel = 0; panel < j.panels; panel++) {
             const int64_t width = vectors_of(&j, panel) * VF, made = least(width, j.channels - panel * 2 * VF);

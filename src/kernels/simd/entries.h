@@ -18,7 +18,7 @@ void SIMD(matmul)(const lks_op_call *call);
 size_t SIMD(matmul_scratch)(const void *attrs, const lks_type *const *in, const lks_type *out);
 extern const lks_parts SIMD(matmul_parts);
 void SIMD(matmul_filter)(const lks_op_call *call);
-void SIMD(matmul_filter_settle)(const lks_op_call *call);
+void SIMD(matmul_filter_settle)(const lks_op_call *call, int part, int parts);
 
 extern const lks_wide SIMD(matmul_wide), SIMD(matmul_filter_wide);
 

@@ -84,12 +84,14 @@ static size_t packed_bytes(const void *attrs, const lks_type *const *in)
     return (size_t)(w->dim[0] / FEW_BLOCK * FEW_BLOCK * w->dim[1]) * sizeof(float);
 }
 
-static void pack(const void *attrs, const lks_type *const *in, const void *from, void *to)
+static void pack(const void *attrs, const lks_type *const *in, const void *from, void *to, int part, int parts)
 {
     const lks_shape *w = &in[1]->shape;
+    const int64_t blocks = w->dim[0] / FEW_BLOCK, m = w->dim[1], begin = blocks * part / parts;
+    const int64_t at = begin * FEW_BLOCK * m;
 
     (void)attrs;
-    SIMD(few_pack)(w->dim[0] / FEW_BLOCK, w->dim[1], from, to);
+    SIMD(few_pack)(blocks * (part + 1) / parts - begin, m, (const float *)from + at, (float *)to + at);
 }
 
 static void run_packed(const lks_op_call *call, const lks_part *part)
@@ -106,11 +108,13 @@ static bool is_few_filter(const lks_op_call *call)
     return call->in_type[0]->shape.rank == 1 && call->out_type->shape.dim[1] < FEW_COLUMNS;
 }
 
-void SIMD(matmul_filter_settle)(const lks_op_call *call)
+void SIMD(matmul_filter_settle)(const lks_op_call *call, int part, int parts)
 {
     const lks_shape *w = &call->out_type->shape;
+    const int64_t blocks = w->dim[0] / FEW_BLOCK, m = w->dim[1], begin = blocks * part / parts;
+    float *sums = (float *)call->out + begin * FEW_BLOCK * m;
 
-    if (is_few_filter(call)) SIMD(few_unpack)(w->dim[0] / FEW_BLOCK, w->dim[1], call->out, call->out);
+    if (is_few_filter(call)) SIMD(few_unpack)(blocks * (part + 1) / parts - begin, m, sums, sums);
 }
 
 void SIMD(matmul_filter)(const lks_op_call *call)
