@@ -82,11 +82,13 @@ typedef enum lks_ew_code {
     LKS_EW_MULTIPLY_ADD,      /* a b + c */
     LKS_EW_CAPPED_RELU,       /* a >= b ? b : relu(a) */
     LKS_EW_CAPPED_RELU_GRAD,  /* (a, b, d) -> relu(a) > 0 ? (a >= b ? 0 : d) : 0 */
+    /* made by fusion too: F <- bytes in their own memory */
+    LKS_EW_BYTES_TO_F,
     LKS_EW_COUNT
 } lks_ew_code;
 
 /* dst[i] = f(a[i], b[i], c[i]) for i < n; operands a function does not take are ignored. All point to 4-byte elements and
- * may be the same register. */
+ * may be the same register; but for the bytes of LKS_EW_BYTES_TO_F. */
 typedef void (*lks_ew_fn)(int n, void *dst, const void *a, const void *b, const void *c);
 
 /* The table of an instruction set (index lks_ew_code); plain C always exists. */

@@ -90,6 +90,7 @@ LKS_EW_I2(ew_where_i, a[i] != 0 ? b[i] : c[i])
 
 LKS_EW_FUNCTION(ew_where, float, int32_t, float, float, a[i] != 0 ? b[i] : c[i])
 LKS_EW_FUNCTION(ew_i_to_f, float, int32_t, float, float, (float)a[i])
+LKS_EW_FUNCTION(ew_bytes_to_f, float, uint8_t, float, float, (float)a[i])
 LKS_EW_FUNCTION(ew_f_to_i, int32_t, float, float, float, lks__int_of(a[i]))
 LKS_EW_FUNCTION(ew_f_to_bool, int32_t, float, float, float, a[i] != 0.0f)
 
@@ -158,6 +159,7 @@ const lks_ew_fn LKS_EW_NAME[LKS_EW_COUNT] = {
     [LKS_EW_WHERE] = ew_where,
     [LKS_EW_WHERE_I] = ew_where_i,
     [LKS_EW_I_TO_F] = ew_i_to_f,
+    [LKS_EW_BYTES_TO_F] = ew_bytes_to_f,
     [LKS_EW_F_TO_I] = ew_f_to_i,
     [LKS_EW_F_TO_BOOL] = ew_f_to_bool,
     [LKS_EW_I_TO_BOOL] = ew_i_to_bool,

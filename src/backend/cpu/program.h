@@ -10,6 +10,7 @@ enum { EW_MAX_INPUTS = 64, EW_MAX_STEPS = 64, EW_MAX_DIMS = LKS_MAX_RANK + 1 };
 typedef enum ew_place {
     EW_BUFFER, /* scratch buffer `number` */
     EW_INPUT,  /* the memory of input `number` at the block's position */
+    EW_BYTES,  /* the same, of one byte each */
     EW_OUTPUT  /* the memory of output `number` */
 } ew_place;
 
@@ -20,7 +21,7 @@ typedef struct ew_register {
 
 typedef enum ew_load_kind {
     EW_LOAD_DIRECT,   /* 4-byte elements of the full space: read in place */
-    EW_LOAD_BYTES,    /* uint8 or bool of the full space: widened to int32 */
+    EW_LOAD_BYTES,    /* uint8 or bool of the full space: widened to int32, or read in place by steps that take bytes */
     EW_LOAD_CONSTANT, /* the same for every block: filled once a run */
     EW_LOAD_GATHER    /* any broadcast: filled for every block */
 } ew_load_kind;

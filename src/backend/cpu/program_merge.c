@@ -14,6 +14,7 @@ typedef struct merger {
 
 static int arity(int code)
 {
+    if (code >= LKS_EW_BYTES_TO_F) return 1;
     if (code >= LKS_EW_SUBTRACT_MULTIPLY || code == LKS_EW_WHERE || code == LKS_EW_WHERE_I)
         return code == LKS_EW_SUBTRACT_SQUARE ? 2 : 3;
     if ((code >= LKS_EW_ADD && code <= LKS_EW_GREATER_EQUAL) || (code >= LKS_EW_ADD_I && code <= LKS_EW_OR)) return 2;
@@ -110,6 +111,24 @@ static bool merge_step(const merger *m, ew_step *s)
     }
 }
 
+/* Bytes that nobody wants but as floats are not widened to integers first. */
+static void read_bytes(merger *m)
+{
+    ew_program *p = m->p;
+
+    for (int i = 0; i < p->n_steps; i++) {
+        ew_step *s = &p->steps[i];
+
+        for (int l = 0; s->code == LKS_EW_I_TO_F && l < p->n_loads; l++) {
+            const ew_load *load = &p->loads[l];
+
+            if (load->kind != EW_LOAD_BYTES || load->reg != s->a || m->uses[s->a] != 1) continue;
+            p->registers[s->a] = (ew_register){ EW_BYTES, load->input };
+            become(s, LKS_EW_BYTES_TO_F, s->a, 0, 0);
+        }
+    }
+}
+
 /* Steps whose result nobody reads now. */
 static bool drop_unread(merger *m)
 {
@@ -128,6 +147,7 @@ void lks__ew_program_merge(ew_program *p, const bool *zero)
     merger m = { .p = p, .zero = zero };
 
     count(&m);
+    read_bytes(&m);
     for (int i = 0; i < p->n_steps; i++)
         if (merge_step(&m, &p->steps[i])) count(&m);
     while (drop_unread(&m)) count(&m);

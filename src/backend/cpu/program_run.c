@@ -57,6 +57,7 @@ static void *place_of(const block_run *r, int reg)
 
     if (x->place == EW_BUFFER) return r->buffers + (size_t)x->number * LKS_EW_BLOCK;
     if (x->place == EW_OUTPUT) return (int32_t *)r->out[x->number] + r->begin;
+    if (x->place == EW_BYTES) return (uint8_t *)(uintptr_t)r->in[x->number] + r->begin;
     return (int32_t *)(uintptr_t)r->in[x->number] + r->begin; /* read only */
 }
 
@@ -82,6 +83,7 @@ static void load_block(const block_run *r, int n)
 {
     for (int i = 0; i < r->p->n_loads; i++) {
         const ew_load *load = &r->p->loads[i];
+        if (r->p->registers[load->reg].place == EW_BYTES) continue;
         if (load->kind == EW_LOAD_BYTES) fill_run(load, r->in[load->input], r->begin, 1, place_of(r, load->reg), n);
         else if (load->kind == EW_LOAD_GATHER) gather(load, r->in[load->input], r->begin, n, place_of(r, load->reg));
     }
