@@ -291,6 +291,7 @@ void SIMD(conv2d_filter)(const lks_op_call *call)
     j.t.part = (float *)call->scratch + filter_zeros(call->in_type);
 
     filter_flatten(&j.a);
+    if (SIMD(conv2d_filter_x)(call, &j.a)) return;
     j.streams = a->kernel[1] == 3 && a->dilation[1] == 1 && (a->stride[1] == 1 || a->stride[1] == 2);
     rows3 = j.streams && a->kernel[0] == 3;
     j.t.a = &j.a;
@@ -315,6 +316,8 @@ size_t SIMD(conv2d_filter_scratch)(const void *attrs, const lks_type *const *in,
     const int64_t over_d = w->dim[2] * (w->dim[3] / a->groups + VF) * a->groups;
     const int64_t over_x = (w->dim[2] + VF) * (w->dim[3] + VF);
     const int64_t sums = positions * (over_d > over_x ? over_d : over_x);
+    const size_t x = SIMD(conv2d_filter_x_scratch)(a, w);
+    const size_t bytes = (filter_zeros(in) + (size_t)(sums > depthwise ? sums : depthwise)) * sizeof(float);
 
-    return (filter_zeros(in) + (size_t)(sums > depthwise ? sums : depthwise)) * sizeof(float);
+    return x > bytes ? x : bytes;
 }

@@ -3,6 +3,7 @@
 #define LKS_KERNELS_SIMD_ENTRIES_H
 
 #include "kernels/kernels.h"
+#include "ops/build.h"
 #include "simd.h"
 
 struct conv_job;
@@ -33,6 +34,11 @@ void SIMD(add)(float *acc, const float *x, int64_t n); /* acc[i] += x[i] */
 /* The convolutions whose vectors run over the summed channels, or over depthwise channels; false if `job` is none of them. */
 int64_t SIMD(conv_depthwise)(const struct conv_job *j, const float *w);
 bool SIMD(conv_vector)(struct conv_job *job, const float *w, int backward);
+
+/* Filter gradients whose vectors run over the input channels; false if `call` is none of them. `a`: as one line of positions
+ * where the kernel is 1x1. */
+bool SIMD(conv2d_filter_x)(const lks_op_call *call, const lks_conv_attrs *a);
+size_t SIMD(conv2d_filter_x_scratch)(const lks_conv_attrs *a, const lks_shape *w);
 
 /* Parts of matmul. panel: two vectors for each number of the summed axis. */
 void SIMD(conv_dense)(int64_t rows, int64_t k, int64_t m, bool transposed, const float *a, const float *w, float *y,

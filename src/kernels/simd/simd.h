@@ -58,6 +58,18 @@ enum { VP = 16 / VF };
 #define VF_ADD_PRODUCT(sum, a, b) ((sum) = vf_fma(a, b, sum))
 #endif
 
+/* Three of them by one number from memory, in registers that are used up: compilers that load ahead would spill sums. */
+#if !defined(VF_ADD_PRODUCTS)
+#define VF_ADD_PRODUCTS(s0, s1, s2, a0, a1, a2, number) \
+    do {                                                \
+        const vf vf_number = vf_set(number);            \
+                                                        \
+        VF_ADD_PRODUCT(s0, a0, vf_number);              \
+        VF_ADD_PRODUCT(s1, a1, vf_number);              \
+        VF_ADD_PRODUCT(s2, a2, vf_number);              \
+    } while (0)
+#endif
+
 #if !defined(LKS_SIMD_JOINS_ROWS)
 /* Sums of VF rows of 16 lanes: + 8, + 4, + 2, + 1. */
 LKS_INLINE vf vf_join_rows(const float *p)

@@ -53,6 +53,15 @@ LKS_INLINE vf vf_fma(vf a, vf b, vf c)
 }
 
 #define VF_ADD_PRODUCT(sum, a, b) __asm__("vfmadd231ps %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b))
+#define VF_ADD_PRODUCTS(s0, s1, s2, a0, a1, a2, number)                                       \
+    do {                                                                                      \
+        vf vf_number;                                                                         \
+                                                                                              \
+        __asm__("vbroadcastss %7, %3\n\tvfmadd231ps %3, %4, %0\n\tvfmadd231ps %3, %5, %1\n\t" \
+                "vfmadd231ps %3, %6, %2"                                                      \
+                : "+x"(s0), "+x"(s1), "+x"(s2), "=&x"(vf_number)                              \
+                : "x"(a0), "x"(a1), "x"(a2), "m"(number));                                    \
+    } while (0)
 
 /* a >= b or a is NaN ? a : b, as lks__max_f. */
 LKS_INLINE vf vf_max(vf a, vf b)

@@ -1,0 +1,425 @@
+/* conv2d_filter_x.c - the gradient of a convolution for its kernel where outputs have few channels: vectors run over the input
+ * channels.
+ *
+ * A block holds up to three vectors of inputs (of three neighbouring kernel columns, or of one) times up to four output channels
+ * in registers, so that three vectors and four numbers feed twelve multiply-adds. Sums of a whole call lie in the scratch
+ * memory as the blocks make them, (kernel row, kernel column, output channel, input channel), each example's added to those
+ * before it; they are turned round once a call.
+ */
+#include "entries.h"
+#include "filter_tile.h"
+
+typedef struct x_tile {
+    const float *x, *d;            /* of the example: first channels */
+    int64_t x_step, d_step;        /* floats from a row at work to the next */
+    int64_t x_pixel, d_pixel;      /* from output to output */
+    int64_t col, x_tap;            /* from an output to its first tap, tap to tap */
+    int64_t rows, out;             /* rows at work; outputs of a row */
+    int64_t begin[3], end[3];      /* outputs that tap b of the block meets */
+    int64_t all_begin, all_end;    /* and that all of them do */
+    int64_t x_short, x_all, d_all; /* the first output, and those, in a row */
+    bool begins_short,
+        ends_short;         /* three taps: the only output before (behind) those meets all but the first (last) */
+    int64_t rest;           /* outputs behind what these words say */
+    int64_t last;           /* lanes of a partial vector */
+    float *sum, *part;      /* the call's sums; those of the example between one run of rows and the next */
+    int64_t sum_tap, sum_d; /* floats from tap to tap, output channel to output channel */
+    bool first, final;      /* run of rows of the example */
+} x_tile;
+
+typedef void (*x_fn)(const x_tile *t);
+
+/* How taps meet neighbouring outputs: apart, or three adjacent columns at stride 1 or 2, which the next output meets again. */
+enum { X_APART, X_NEXT, X_SECOND };
+
+/* What is constant in a block: T taps, N vectors of inputs of each, B output channels. */
+typedef struct x_shape {
+    int kind, T, N, B, partial;
+} x_shape;
+
+LKS_INLINE vf x_load(const float *p, vmask m, const int partial)
+{
+    vf v = partial ? vf_load_m(p, m) : vf_load(p);
+
+    LKS_ONCE(v);
+    return v;
+}
+
+/* One output: the inputs v of its taps [from, to). */
+LKS_INLINE void x_add(const x_shape *s, vf *sum, const vf *v, const float *d, const int from, const int to)
+{
+    const int size = s->T * s->N;
+
+    LKS_UNROLL
+    for (int k = 0; k < s->B; k++) {
+        vf *to_sum = sum + k * size;
+        vf b;
+
+        if (from == 0 && to * s->N == 3) {
+            VF_ADD_PRODUCTS(to_sum[0], to_sum[1], to_sum[2], v[0], v[1], v[2], d[k]);
+            continue;
+        }
+        b = vf_set(d[k]);
+        LKS_UNROLL
+        for (int i = from * s->N; i < to * s->N; i++) VF_ADD_PRODUCT(to_sum[i], v[i], b);
+    }
+}
+
+LKS_INLINE void x_output(const x_tile *t, const x_shape *s, vf *sum, const float *x, const float *d, vmask m,
+                         const int from, const int to)
+{
+    vf v[3];
+
+    LKS_UNROLL
+    for (int i = from * s->N; i < to * s->N; i++) v[i] = x_load(x + i / s->N * t->x_tap + i % s->N * VF, m, s->partial);
+    x_add(s, sum, v, d, from, to);
+}
+
+/* Outputs [from, to), of which some taps may be beside the row. */
+LKS_INLINE void x_border(const x_tile *t, const x_shape *s, vf *sum, const float *x, const float *d, int64_t from,
+                         int64_t to, vmask m)
+{
+    x += from * t->x_pixel + t->col;
+    d += from * t->d_pixel;
+    for (int64_t j = from; j < to; j++, x += t->x_pixel, d += t->d_pixel) {
+        LKS_UNROLL
+        for (int b = 0; b < s->T; b++)
+            if (j >= t->begin[b] && j < t->end[b]) x_output(t, s, sum, x, d, m, b, b + 1);
+    }
+}
+
+/* Three at stride 1, as often as they go; the first two inputs of each are the last two of the one before. */
+LKS_INLINE int64_t x_next(const x_tile *t, const x_shape *s, vf *sum, const float *x, const float *d, vmask m)
+{
+    const int64_t tap = t->x_tap;
+    int64_t left = t->all_end - t->all_begin;
+    vf a, b, c;
+
+    if (left < 3) return 0;
+    a = x_load(x, m, s->partial);
+    b = x_load(x + tap, m, s->partial);
+    for (; left >= 3; left -= 3, d += 3 * t->d_pixel) {
+        c = x_load(x + 2 * tap, m, s->partial);
+        x_add(s, sum, (const vf[]){ a, b, c }, d, 0, 3);
+        x += 3 * tap;
+        a = x_load(x, m, s->partial);
+        x_add(s, sum, (const vf[]){ b, c, a }, d + t->d_pixel, 0, 3);
+        b = x_load(x + tap, m, s->partial);
+        x_add(s, sum, (const vf[]){ c, a, b }, d + 2 * t->d_pixel, 0, 3);
+    }
+    return t->all_end - t->all_begin - left;
+}
+
+/* Two at stride 2: the first input of each is the last of the one before. */
+LKS_INLINE int64_t x_second(const x_tile *t, const x_shape *s, vf *sum, const float *x, const float *d, vmask m)
+{
+    const int64_t tap = t->x_tap, tap3 = 3 * tap;
+    int64_t pairs = (t->all_end - t->all_begin) / 2;
+    const int64_t done = pairs * 2;
+    vf a, b, c;
+
+    if (pairs == 0) return 0;
+    a = x_load(x, m, s->partial);
+    do {
+        b = x_load(x + tap, m, s->partial);
+        c = x_load(x + 2 * tap, m, s->partial);
+        x_add(s, sum, (const vf[]){ a, b, c }, d, 0, 3);
+        b = x_load(x + tap3, m, s->partial);
+        a = x_load(x + 4 * tap, m, s->partial);
+        x_add(s, sum, (const vf[]){ c, b, a }, d + t->d_pixel, 0, 3);
+        x += 4 * tap;
+        d += 2 * t->d_pixel;
+    } while (--pairs > 0);
+    return done;
+}
+
+/* Outputs from the first that all taps meet; those at the end that all taps but the last one meet, too. */
+LKS_INLINE void x_row(const x_tile *t, const x_shape *s, vf *sum, const float *x, const float *d, vmask m)
+{
+    int64_t n = t->all_end - t->all_begin, done = 0;
+
+    if (s->kind == X_NEXT) done = x_next(t, s, sum, x, d, m);
+    if (s->kind == X_SECOND) done = x_second(t, s, sum, x, d, m);
+    x += done * t->x_pixel;
+    d += done * t->d_pixel;
+    for (n -= done; n > 0; n--, x += t->x_pixel, d += t->d_pixel) x_output(t, s, sum, x, d, m, 0, s->T);
+    if (s->T == 3 && t->ends_short) x_output(t, s, sum, x, d, m, 0, 2);
+}
+
+/* Where sum i of a block lies. */
+LKS_INLINE int64_t x_place(const x_tile *t, const x_shape *s, int i)
+{
+    const int size = s->T * s->N;
+
+    return i % size / s->N * t->sum_tap + i / size * t->sum_d + i % s->N * VF;
+}
+
+LKS_INLINE void x_block(const x_tile *t, const x_shape *s)
+{
+    const int sums = s->T * s->N * s->B;
+    const vmask m = vf_first(t->last);
+    const float *x = t->x, *d = t->d;
+    vf sum[12];
+
+    LKS_UNROLL
+    for (int i = 0; i < sums; i++) sum[i] = vf_zero();
+    if (!t->first) {
+        LKS_UNROLL
+        for (int i = 0; i < sums; i++) sum[i] = vf_load(t->part + x_place(t, s, i));
+    }
+    for (int64_t i = t->rows; i > 0; i--, x += t->x_step, d += t->d_step) {
+        if (t->begins_short) x_output(t, s, sum, x + t->x_short, d, m, 1, s->T);
+        else if (t->all_begin > 0) x_border(t, s, sum, x, d, 0, t->all_begin, m);
+        x_row(t, s, sum, x + t->x_all, d + t->d_all, m);
+        if (t->rest < t->out) x_border(t, s, sum, x, d, t->rest, t->out, m);
+    }
+    if (t->final) {
+        LKS_UNROLL
+        for (int i = 0; i < sums; i++) {
+            float *p = t->sum + x_place(t, s, i);
+
+            vf_store(p, vf_add(vf_load(p), sum[i]));
+        }
+        return;
+    }
+    LKS_UNROLL
+    for (int i = 0; i < sums; i++) vf_store(t->part + x_place(t, s, i), sum[i]);
+}
+
+#define BLOCK(kind, T, N, B, partial)                                   \
+    static void x_##kind##_##T##_##N##_##B##_##partial(const x_tile *t) \
+    {                                                                   \
+        const x_shape s = { X_##kind, T, N, B, partial };               \
+                                                                        \
+        x_block(t, &s);                                                 \
+    }
+#define BLOCKS(kind, T, N, partial) \
+    BLOCK(kind, T, N, 1, partial)   \
+    BLOCK(kind, T, N, 2, partial)   \
+    BLOCK(kind, T, N, 3, partial)   \
+    BLOCK(kind, T, N, 4, partial)
+#define LIST(kind, T, N, partial)                                                     \
+    {                                                                                 \
+        NULL, x_##kind##_##T##_##N##_1_##partial, x_##kind##_##T##_##N##_2_##partial, \
+            x_##kind##_##T##_##N##_3_##partial, x_##kind##_##T##_##N##_4_##partial    \
+    }
+BLOCKS(APART, 1, 1, 0)
+BLOCKS(APART, 1, 1, 1)
+BLOCKS(APART, 1, 2, 0)
+BLOCKS(APART, 1, 3, 0)
+BLOCKS(APART, 2, 1, 0)
+BLOCKS(APART, 2, 1, 1)
+BLOCKS(APART, 3, 1, 0)
+BLOCKS(APART, 3, 1, 1)
+BLOCKS(NEXT, 3, 1, 0)
+BLOCKS(NEXT, 3, 1, 1)
+BLOCKS(SECOND, 3, 1, 0)
+BLOCKS(SECOND, 3, 1, 1)
+
+static const x_fn of_one[2][5] = { LIST(APART, 1, 1, 0), LIST(APART, 1, 1, 1) }; /* one tap: [partial][B] */
+static const x_fn of_two[2][5] = { LIST(APART, 2, 1, 0), LIST(APART, 2, 1, 1) };
+static const x_fn of_three[3][2][5] = { /* [kind][partial][B] */
+                                        { LIST(APART, 3, 1, 0), LIST(APART, 3, 1, 1) },
+                                        { LIST(NEXT, 3, 1, 0), LIST(NEXT, 3, 1, 1) },
+                                        { LIST(SECOND, 3, 1, 0), LIST(SECOND, 3, 1, 1) }
+};
+static const x_fn of_vectors[2][5] = { LIST(APART, 1, 2, 0), LIST(APART, 1, 3, 0) }; /* one tap: [N - 2][B] */
+
+typedef struct x_job {
+    const lks_conv_attrs *a;
+    x_tile t;
+    int64_t cin, cout, padded;          /* of a group; input channels as whole vectors */
+    int64_t x_row, x_all, d_row, d_all; /* floats of a row, of a pixel of all groups */
+    const float *x, *d;                 /* the example */
+    float *sums, *parts;                /* the group's */
+    int kind;                           /* of blocks of three taps */
+} x_job;
+
+/* What the block's taps [kw, kw + T) meet in a row. */
+static void x_columns(x_job *j, int64_t kw, int T)
+{
+    const lks_conv_attrs *a = j->a;
+    x_tile *t = &j->t;
+
+    t->all_begin = 0;
+    t->all_end = t->out = a->out[1];
+    for (int b = 0; b < T; b++) {
+        const int64_t tap = (kw + b) * a->dilation[1] - a->before[1];
+
+        t->begin[b] = filter_begin(tap, a->stride[1]);
+        t->end[b] = filter_end(tap, a->stride[1], a->in[1], a->out[1]);
+        if (t->begin[b] > t->all_begin) t->all_begin = t->begin[b];
+        if (t->end[b] < t->all_end) t->all_end = t->end[b];
+    }
+    if (t->all_begin > t->out) t->all_begin = t->out;
+    if (t->all_end < t->all_begin) t->all_end = t->all_begin;
+    t->begins_short = T == 3 && t->all_begin == 1 && t->begin[1] == 0 && t->begin[2] == 0;
+    t->ends_short = T == 3 && t->all_end + 1 == t->out && t->end[0] == t->out && t->end[1] == t->out;
+    t->rest = t->all_end + t->ends_short;
+    t->col = (kw * a->dilation[1] - a->before[1]) * j->x_all;
+    t->x_tap = a->dilation[1] * j->x_all;
+    t->x_pixel = a->stride[1] * j->x_all;
+    t->d_pixel = j->d_all;
+    t->x_short = t->col;
+    t->x_all = t->all_begin * t->x_pixel + t->col;
+    t->d_all = t->all_begin * t->d_pixel;
+}
+
+/* All channels for taps [kw, kw + T) of kernel row kh. */
+static void x_channels(x_job *j, int64_t g, int64_t kh, int64_t kw, int T, const float *x, const float *d)
+{
+    const int64_t at = (kh * j->a->kernel[1] + kw) * j->t.sum_tap;
+    x_tile *t = &j->t;
+
+    for (int64_t c = 0, N; c < j->cin; c += N * VF) {
+        const int64_t whole = (j->cin - c) / VF;
+
+        N = T > 1 || whole < 2 ? 1 : whole == 2 || whole == 4 ? 2 : 3;
+        t->last = whole > 0 ? VF : j->cin - c;
+        t->x = x + g * j->cin + c;
+        for (int64_t k = 0, blocks = (j->cout + 3) / 4, B; k < j->cout; k += B, blocks--) {
+            B = (j->cout - k + blocks - 1) / blocks;
+            t->d = d + g * j->cout + k;
+            t->sum = j->sums + at + k * t->sum_d + c;
+            t->part = j->parts + at + k * t->sum_d + c;
+            if (N > 1) of_vectors[N - 2][B](t);
+            else if (T == 1) of_one[whole == 0][B](t);
+            else if (T == 2) of_two[whole == 0][B](t);
+            else of_three[j->kind][whole == 0][B](t);
+        }
+    }
+}
+
+/* Rows [begin, end) of d: kernel rows and columns, the latter three at a time. */
+static void x_rows(x_job *j, int64_t g, int64_t begin, int64_t end)
+{
+    const lks_conv_attrs *a = j->a;
+    x_tile *t = &j->t;
+
+    t->first = begin == 0;
+    t->final = end == a->out[0];
+    t->x_step = a->stride[0] * j->x_row;
+    t->d_step = j->d_row;
+    for (int64_t kw = 0, T; kw < a->kernel[1]; kw += T) {
+        T = a->kernel[1] - kw >= 3 ? 3 : a->kernel[1] - kw;
+        x_columns(j, kw, (int)T);
+        for (int64_t kh = 0; kh < a->kernel[0]; kh++) {
+            const int64_t tap = kh * a->dilation[0] - a->before[0], least = filter_begin(tap, a->stride[0]);
+            const int64_t most = filter_end(tap, a->stride[0], a->in[0], a->out[0]);
+            const int64_t from = least > begin ? least : begin, to = most < end ? most : end;
+
+            t->rows = to > from ? to - from : 0;
+            x_channels(j, g, kh, kw, (int)T, j->x + (t->rows > 0 ? (from * a->stride[0] + tap) * j->x_row : 0),
+                       j->d + (t->rows > 0 ? from * j->d_row : 0));
+        }
+    }
+}
+
+/* One kernel position and whole vectors of either channels: out (cin, all output channels), sums (cout, padded). */
+static void x_turn_block(const lks_op_call *call, const x_job *j, float *sums, float *out, bool to)
+{
+    vf v[VF];
+
+    LKS_UNROLL
+    for (int i = 0; i < VF; i++) v[i] = to ? vf_load(out + i * j->d_all) : vf_load(sums + i * j->padded);
+    vf_transpose(v);
+    LKS_UNROLL
+    for (int i = 0; i < VF; i++) {
+        float *o = out + i * j->d_all;
+
+        if (to) {
+            vf_store(sums + i * j->padded, v[i]);
+            continue;
+        }
+        for (int k = 0; k < call->n_join; k++)
+            v[i] = vf_add(v[i], vf_load(call->join[k] + (o - (const float *)call->out)));
+        vf_store(o, v[i]);
+    }
+}
+
+static void x_turn_one(const lks_op_call *call, float *sum, float *out, bool to)
+{
+    float v = *sum;
+
+    if (to) {
+        *sum = *out;
+        return;
+    }
+    for (int i = 0; i < call->n_join; i++) v += call->join[i][out - (const float *)call->out];
+    *out = v;
+}
+
+/* to: the sums start from the output. Else it becomes what they and the others make together. */
+static void x_turn(const lks_op_call *call, const x_job *j, float *sums, float *out, bool to)
+{
+    const int64_t cin = j->cin / VF * VF, cout = j->cout / VF * VF;
+
+    for (int64_t c = 0; c < cin; c += VF)
+        for (int64_t k = 0; k < cout; k += VF)
+            x_turn_block(call, j, sums + k * j->padded + c, out + c * j->d_all + k, to);
+    for (int64_t c = 0; c < j->cin; c++)
+        for (int64_t k = c < cin ? cout : 0; k < j->cout; k++)
+            x_turn_one(call, sums + k * j->padded + c, out + c * j->d_all + k, to);
+}
+
+static void x_turn_all(const lks_op_call *call, const x_job *j, float *sums, bool to)
+{
+    const int64_t positions = j->a->kernel[0] * j->a->kernel[1];
+    float *out = call->out;
+
+    for (int64_t g = 0; g < j->a->groups; g++, out += j->cout)
+        for (int64_t i = 0; i < positions; i++, sums += j->cout * j->padded)
+            x_turn(call, j, sums, out + i * j->cin * j->d_all, to);
+}
+
+enum { X_L1 = 32 << 10 };
+
+static int64_t x_padded(int64_t cin)
+{
+    return (cin + VF - 1) / VF * VF;
+}
+
+/* Few output channels leave most lanes empty, or too few multiply-adds for what is loaded. */
+static bool x_wanted(const lks_conv_attrs *a, int64_t cin, int64_t cout)
+{
+    return cout >= 4 && cout < 2 * VF && a->kernel[0] * a->kernel[1] > 0 &&
+           5 * x_padded(cin) * cout <= 6 * x_padded(cout) * cin;
+}
+
+bool SIMD(conv2d_filter_x)(const lks_op_call *call, const lks_conv_attrs *a)
+{
+    const int64_t cin = call->out_type->shape.dim[2], cout = call->out_type->shape.dim[3] / a->groups;
+    const int64_t padded = x_padded(cin), group = a->kernel[0] * a->kernel[1] * cout * padded;
+    x_job j = { .a = a, .cin = cin, .cout = cout, .padded = padded, .x = call->in[0], .d = call->in[1] };
+    float *const sums = call->scratch;
+    int64_t rows, row;
+
+    if (!x_wanted(a, cin, cout)) return false;
+    j.x_all = a->groups * cin;
+    j.d_all = a->groups * cout;
+    j.x_row = a->in[1] * j.x_all;
+    j.d_row = a->out[1] * j.d_all;
+    j.kind = a->dilation[1] != 1 || a->stride[1] > 2 ? X_APART : a->stride[1] == 1 ? X_NEXT : X_SECOND;
+    j.t.sum_d = padded;
+    j.t.sum_tap = cout * padded;
+    row = (a->stride[0] * j.x_row + j.d_row) * (int64_t)sizeof(float);
+    rows = row > 0 ? (X_L1 - (a->kernel[0] - 1) * a->dilation[0] * j.x_row * 4) / row : a->out[0];
+    if (rows < 2) rows = 2;
+    if (rows * 3 >= a->out[0] * 2) rows = a->out[0];
+    if (call->fresh) memset(sums, 0, (size_t)(a->groups * group) * sizeof *sums);
+    else x_turn_all(call, &j, sums, true);
+    for (int64_t i = 0; i < call->n; i++, j.x += a->in[0] * j.x_row, j.d += a->out[0] * j.d_row)
+        for (int64_t begin = 0; begin < a->out[0]; begin += rows)
+            for (int64_t g = 0; g < a->groups; g++) {
+                j.sums = sums + g * group;
+                j.parts = sums + (a->groups + g) * group;
+                x_rows(&j, g, begin, begin + rows < a->out[0] ? begin + rows : a->out[0]);
+            }
+    x_turn_all(call, &j, sums, false);
+    return true;
+}
+
+size_t SIMD(conv2d_filter_x_scratch)(const lks_conv_attrs *a, const lks_shape *w)
+{
+    return (size_t)(2 * a->kernel[0] * a->kernel[1] * w->dim[3] * x_padded(w->dim[2])) * sizeof(float);
+}
