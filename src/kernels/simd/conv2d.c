@@ -4,6 +4,7 @@
  * a block of output channels is a whole row of theirs; else a panel of C * VF channels is copied (for
  * conv2d_input: transposed) to the scratch memory, once for all examples of the call.
  */
+#include "conv_back.h"
 #include "conv_blocks.h"
 #include "conv_near.h"
 #include "conv_walk.h"
@@ -127,6 +128,7 @@ static void conv_panel(conv_job *j, const float *weights, int backward, int64_t 
     if (backward) pack_backward(j, weights + c * row + g * j->depth, made, width);
     else if (row == width && made == width) j->w = weights;
     else pack_forward(j, weights + g * j->channels + c, made, width);
+    if (SIMD(conv_back)(j, j->x + g * j->depth, j->y + g * j->channels + c)) return;
     conv_walk(j, j->x + g * j->depth, j->y + g * j->channels + c);
 }
 

@@ -58,6 +58,11 @@ enum { VP = 16 / VF };
 #define VF_ADD_PRODUCT(sum, a, b) ((sum) = vf_fma(a, b, sum))
 #endif
 
+/* b is the vector at p, which stays in memory. */
+#if !defined(VF_ADD_PRODUCT_OF)
+#define VF_ADD_PRODUCT_OF(sum, a, p) VF_ADD_PRODUCT(sum, a, vf_load(p))
+#endif
+
 /* Three of them by one number from memory, in registers that are used up: compilers that load ahead would spill sums. */
 #if !defined(VF_ADD_PRODUCTS)
 #define VF_ADD_PRODUCTS(s0, s1, s2, a0, a1, a2, number) \

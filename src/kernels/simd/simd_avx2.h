@@ -53,6 +53,8 @@ LKS_INLINE vf vf_fma(vf a, vf b, vf c)
 }
 
 #define VF_ADD_PRODUCT(sum, a, b) __asm__("vfmadd231ps %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b))
+#define VF_ADD_PRODUCT_OF(sum, a, p) \
+    __asm__("vfmadd231ps %2, %1, %0" : "+x"(sum) : "x"(a), "m"(*(const vf *)(const void *)(p)))
 #define VF_ADD_PRODUCTS(s0, s1, s2, a0, a1, a2, number)                                       \
     do {                                                                                      \
         vf vf_number;                                                                         \
