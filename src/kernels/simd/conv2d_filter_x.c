@@ -18,13 +18,13 @@ typedef struct x_tile {
     int64_t begin[3], end[3];      /* outputs that tap b of the block meets */
     int64_t all_begin, all_end;    /* and that all of them do */
     int64_t x_short, x_all, d_all; /* the first output, and those, in a row */
-    bool begins_short,
-        ends_short;         /* three taps: the only output before (behind) those meets all but the first (last) */
-    int64_t rest;           /* outputs behind what these words say */
-    int64_t last;           /* lanes of a partial vector */
-    float *sum, *part;      /* the call's sums; those of the example between one run of rows and the next */
-    int64_t sum_tap, sum_d; /* floats from tap to tap, output channel to output channel */
-    bool first, final;      /* run of rows of the example */
+    bool begins_short;             /* three taps: the only output before those meets all but the first */
+    bool ends_short;               /* the only one behind them meets all but the last */
+    int64_t rest;                  /* outputs behind what these words say */
+    int64_t last;                  /* lanes of a partial vector */
+    float *sum, *part;             /* the call's sums; those of the example between one run of rows and the next */
+    int64_t sum_tap, sum_d;        /* floats from tap to tap, output channel to output channel */
+    bool first, final;             /* run of rows of the example */
 } x_tile;
 
 typedef void (*x_fn)(const x_tile *t);
@@ -253,8 +253,8 @@ static void x_columns(x_job *j, int64_t kw, int T)
     }
     if (t->all_begin > t->out) t->all_begin = t->out;
     if (t->all_end < t->all_begin) t->all_end = t->all_begin;
-    t->begins_short = T == 3 && t->all_begin == 1 && t->begin[1] == 0 && t->begin[2] == 0;
-    t->ends_short = T == 3 && t->all_end + 1 == t->out && t->end[0] == t->out && t->end[1] == t->out;
+    t->begins_short = T == 3 && t->all_begin == 1 && t->begin[1] == 0 && t->end[2] > 0;
+    t->ends_short = T == 3 && t->all_end + 1 == t->out && t->begin[0] <= t->all_end && t->end[1] == t->out;
     t->rest = t->all_end + t->ends_short;
     t->col = (kw * a->dilation[1] - a->before[1]) * j->x_all;
     t->x_tap = a->dilation[1] * j->x_all;
