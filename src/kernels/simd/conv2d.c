@@ -117,6 +117,8 @@ static void conv_panel(conv_job *j, const float *weights, int backward, int64_t 
 {
     const int64_t row = j->groups * (backward ? j->depth : j->channels);
     const int width = C * VF;
+    const float *x = j->x + g * j->depth;
+    float *y = j->y + g * j->channels + c;
 
     conv_job_after(j, g * j->channels + c, made, C);
     j->C = C;
@@ -128,8 +130,8 @@ static void conv_panel(conv_job *j, const float *weights, int backward, int64_t 
     if (backward) pack_backward(j, weights + c * row + g * j->depth, made, width);
     else if (row == width && made == width) j->w = weights;
     else pack_forward(j, weights + g * j->channels + c, made, width);
-    if (SIMD(conv_back)(j, j->x + g * j->depth, j->y + g * j->channels + c)) return;
-    conv_walk(j, j->x + g * j->depth, j->y + g * j->channels + c);
+    if (SIMD(conv_one)(j, x, y) || SIMD(conv_back)(j, x, y)) return;
+    conv_walk(j, x, y);
 }
 
 /* A partial vector goes first: as long as it only spills into channels of the next position that are made later, whole vectors

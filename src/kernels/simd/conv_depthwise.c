@@ -9,13 +9,6 @@
 
 enum { LONGEST = 8 };
 
-/* A pointer that the compiler takes as it is: else it keeps the distance of each access in memory, and loads that for every one. */
-#define NEXT(p, distance)      \
-    do {                       \
-        (p) += (distance);     \
-        __asm__("" : "+r"(p)); \
-    } while (0)
-
 /* A row of inputs against three columns of weights, which lie a pixel apart like the inputs. */
 LKS_INLINE void depthwise_row(const float *x, const float *w, int64_t pixel, vf *sum, const int stride,
                               const int length)
@@ -33,7 +26,7 @@ LKS_INLINE void depthwise_row(const float *x, const float *w, int64_t pixel, vf 
 
             if (i >= 0 && i % stride == 0 && i / stride < length) sum[i / stride] = vf_fma(v, wv[b], sum[i / stride]);
         }
-        if (q % 3 == 2) NEXT(x, 3 * pixel);
+        if (q % 3 == 2) CONV_NEXT(x, 3 * pixel);
     }
 }
 
@@ -59,14 +52,14 @@ LKS_INLINE void depthwise_block(const conv_tile *tile, int64_t vectors, const in
 
                 conv_plain_line(x + b * t.x_col_tap, t.x_position, &wv, sum, CONV_VECTOR, length, 1, vf_first(VF));
             }
-            NEXT(x, t.x_row_tap);
-            NEXT(w, t.w_row_tap);
+            CONV_NEXT(x, t.x_row_tap);
+            CONV_NEXT(w, t.w_row_tap);
         }
         conv_do_after(&t, t.y, sum, length, 1, true);
         LKS_UNROLL
         for (int i = 0; i < length; i++) {
             vf_store(y, sum[i]);
-            NEXT(y, t.y_position);
+            CONV_NEXT(y, t.y_position);
         }
         t.x += VF, t.y += VF, t.w += VF;
         if (t.after.mean != NULL) t.after.mean += VF, t.after.factor += VF;

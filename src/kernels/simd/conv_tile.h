@@ -12,6 +12,13 @@
 
 #include "simd.h"
 
+/* A pointer that the compiler takes as it is: else it keeps the distance of each access in memory, and loads that for every one. */
+#define CONV_NEXT(p, distance)      \
+    do {                       \
+        (p) += (distance);     \
+        __asm__("" : "+r"(p)); \
+    } while (0)
+
 /* lks_after for vectors of channels. */
 typedef struct conv_after {
     const float *mean, *factor, *bias; /* whole vectors from the first channel, or NULL */

@@ -2,7 +2,8 @@
  *
  * Depthwise: each lane is an output of its own. Few outputs (fewer than four channels made from eight or more): the order
  * of these is 16 lanes over the summed channels, one block of 16 channels after the other, each over kernel rows and columns;
- * the lanes of some positions are kept in memory, then joined by the tree for many positions at once.
+ * the lanes of some positions are kept in memory, then joined by the tree for many positions at once. Kernels of three columns go
+ * by lines (conv_dot.c).
  */
 #include "conv_blocks.h"
 #include "conv_near.h"
@@ -125,14 +126,17 @@ static void dot_groups(conv_job *j, const float *w, int backward)
     const int64_t cin = backward ? j->channels : j->depth, cout = j->groups * (backward ? j->depth : j->channels);
 
     j->lines = dot_lines;
-    j->w = j->panel;
     j->w_col = j->depth;
-    j->w_row = j->cols.kernel * j->w_col;
     for (int64_t g = 0; g < j->groups; g++)
         for (int64_t c = 0; c < j->channels; c++) {
-            if (backward) dot_pack(j, w + c * cout + g * j->depth, cin * cout, 1);
-            else dot_pack(j, w + g * j->channels + c, cin * cout, cout);
+            const float *from = backward ? w + c * cout + g * j->depth : w + g * j->channels + c;
+            const int64_t step = backward ? 1 : cout;
+
             conv_job_after(j, g * j->channels + c, 1, 1);
+            if (SIMD(conv_dot)(j, from, cin * cout, step, j->x + g * j->depth, j->y + g * j->channels + c)) continue;
+            dot_pack(j, from, cin * cout, step);
+            j->w = j->panel;
+            j->w_row = j->cols.kernel * j->w_col;
             conv_walk(j, j->x + g * j->depth, j->y + g * j->channels + c);
         }
 }

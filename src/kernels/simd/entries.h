@@ -40,6 +40,11 @@ bool SIMD(conv_vector)(struct conv_job *job, const float *w, int backward);
 bool SIMD(conv2d_filter_x)(const lks_op_call *call, const lks_conv_attrs *a);
 size_t SIMD(conv2d_filter_x_scratch)(const lks_conv_attrs *a, const lks_shape *w);
 
+/* By lines, for kernels of three columns: one summed channel; one made channel of many. False elsewhere. x and y: of the
+ * channels at work; w: of the made channel. */
+bool SIMD(conv_one)(const struct conv_job *j, const float *x, float *y);
+bool SIMD(conv_dot)(struct conv_job *j, const float *w, int64_t w_position, int64_t w_depth, const float *x, float *y);
+
 /* Parts of matmul. panel: two vectors for each number of the summed axis. */
 void SIMD(conv_dense)(int64_t rows, int64_t k, int64_t m, bool transposed, const float *a, const float *w, float *y,
                       float *panel, const lks_after *after);

@@ -100,6 +100,22 @@ LKS_INLINE vf vf_join_rows(const float *p)
 }
 #endif
 
+#if !defined(LKS_SIMD_JOINS)
+/* The sum of each vector's lanes: + VF / 2, ..., + 1. */
+LKS_INLINE vf vf_join(const vf v[VF])
+{
+    vf r[VF];
+
+    LKS_UNROLL
+    for (int i = 0; i < VF; i++) r[i] = v[i];
+    vf_transpose(r);
+    LKS_UNROLL
+    for (int half = VF / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; i++) r[i] = vf_add(r[i], r[i + half]);
+    return r[0];
+}
+#endif
+
 #if !defined(LKS_SIMD_STREAMS)
 /* Past the caches where the machine can; p is aligned to a vector. Complete after vf_stream_end. */
 LKS_INLINE void vf_stream(float *p, vf v)

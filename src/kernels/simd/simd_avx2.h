@@ -95,7 +95,7 @@ LKS_INLINE vf vf_relu(vf x)
 
 LKS_INLINE vf vf_where_positive(vf y, vf x)
 {
-    return _mm256_and_ps(_mm256_cmp_ps(y, _mm256_setzero_ps(), _CMP_GT_OQ), x);
+    return _mm256_and_ps(_mm256_cmp_ps(_mm256_setzero_ps(), y, _CMP_LT_OQ), x);
 }
 
 /* The first n lanes; all for n >= VF. */
@@ -198,4 +198,20 @@ LKS_INLINE vf vf_join_rows(const float *p)
     a = _mm256_add_ps(_mm256_shuffle_ps(s[0], s[1], 0x44), _mm256_shuffle_ps(s[0], s[1], 0xee));
     b = _mm256_add_ps(_mm256_shuffle_ps(s[2], s[3], 0x44), _mm256_shuffle_ps(s[2], s[3], 0xee));
     return _mm256_add_ps(_mm256_shuffle_ps(a, b, 0x88), _mm256_shuffle_ps(a, b, 0xdd));
+}
+
+/* The sum of each vector's lanes: + 4, + 2, + 1. Two halves or pairs are added crosswise: half the shuffles. */
+#define LKS_SIMD_JOINS 1
+LKS_INLINE vf vf_join(const vf v[VF])
+{
+    vf a[4], b[2];
+
+    LKS_UNROLL
+    for (int i = 0; i < 4; i++)
+        a[i] = _mm256_add_ps(_mm256_blend_ps(v[i], v[i + 4], 0xf0), _mm256_permute2f128_ps(v[i], v[i + 4], 0x21));
+    LKS_UNROLL
+    for (int i = 0; i < 2; i++)
+        b[i] = _mm256_add_ps(_mm256_blend_ps(a[2 * i], a[2 * i + 1], 0xcc),
+                             _mm256_shuffle_ps(a[2 * i], a[2 * i + 1], 0x4e));
+    return _mm256_add_ps(_mm256_shuffle_ps(b[0], b[1], 0x88), _mm256_shuffle_ps(b[0], b[1], 0xdd));
 }

@@ -1,0 +1,219 @@
+/* conv_dot.c - convolutions by kernels of three columns that make few channels from eight or more: lanes are summed
+ * channels. Order: as op_conv2d.c, 16 lanes, each over blocks of 16 channels, kernel rows and columns, then the tree.
+ */
+#include "conv_line.h"
+#include "entries.h"
+
+enum { LONGEST = 10, LANES = 16, KEPT = 64 }; /* lanes of KEPT positions wait for the tree */
+
+/* One vector of channels (the first lanes of m) of blocks of positions, side by side. */
+typedef struct dot_part {
+    const float *x, *w; /* first taps; weights are vectors, three side by side */
+    int64_t x_row, w_row, rows;
+    int64_t pixel, block; /* to the next input in the order of the taps, to the next block's */
+    int64_t blocks;
+    int before, behind; /* as in conv_line */
+    bool carry;         /* sums begin with what is in lanes, not with +0 */
+    float *lanes;
+    vmask m;
+} dot_part;
+
+typedef void (*dot_fn)(const dot_part *d);
+
+/* The inputs of a row are loaded once for all that meet them. */
+LKS_INLINE void dot_taps(const dot_part *d, const float *x, vf *sum, int begin, int end, const int tap,
+                         const int length, const bool whole)
+{
+    const int inputs = length + 2;
+    const int64_t pixel = d->pixel, x_row = d->x_row, w_row = d->w_row;
+    const float *w = d->w;
+
+    for (int64_t a = d->rows; a > 0; a--, x += x_row, w += w_row) {
+        const vf wv[3] = { vf_load(w), vf_load(w + VF), vf_load(w + 2 * VF) };
+        const float *p = x;
+
+        LKS_UNROLL
+        for (int q = 0; q < inputs; q++) {
+            if (conv_line_has(q, inputs, begin, end)) {
+                const float *from = p + q % 3 * pixel;
+                vf v = whole ? vf_load(from) : vf_load_m(from, d->m);
+
+                LKS_ONCE(v);
+                LKS_UNROLL
+                for (int b = 0; b < 3; b++) {
+                    const int i = conv_line_position(q, b, 1, tap, length);
+
+                    if (i >= 0) VF_ADD_PRODUCT(sum[i], v, wv[b]);
+                }
+            }
+            if (q % 3 == 2 && q + 1 < inputs) CONV_NEXT(p, 3 * pixel);
+        }
+    }
+}
+
+LKS_INLINE void dot_blocks(const dot_part *d, const int tap, const int length, const bool whole)
+{
+    const float *x = d->x;
+    float *lanes = d->lanes;
+
+    for (int64_t k = d->blocks; k > 0; k--, x += d->block, lanes += length * VF) {
+        const int before = lanes == d->lanes ? d->before : 0, behind = k == 1 ? d->behind : 0;
+        int begin, end;
+        vf sum[LONGEST];
+
+        LKS_UNROLL
+        for (int i = 0; i < length; i++) sum[i] = vf_zero();
+        if (d->carry) {
+            LKS_UNROLL
+            for (int i = 0; i < length; i++) sum[i] = vf_load(lanes + i * VF);
+        }
+        if (conv_line_inside(before, behind, tap, length + 2, &begin, &end) && whole)
+            dot_taps(d, x, sum, 0, length + 2, tap, length, whole);
+        else dot_taps(d, x, sum, begin, end, tap, length, whole);
+        LKS_UNROLL
+        for (int i = 0; i < length; i++) vf_store(lanes + i * VF, sum[i]);
+    }
+}
+
+/* What comes behind, for n positions that lie apart. */
+static void dot_store_apart(const conv_tile *t, float *y, vf sum, int64_t n)
+{
+    float sums[VF];
+
+    vf_store(sums, sum);
+    for (int64_t i = 0; i < n; i++, y += t->y_position)
+        *y = t->after.masked && !(*conv_mask(&t->after, y) > 0.0f) ? 0.0f : sums[i];
+}
+
+/* The tree over the lanes of some positions (the last vector of which may hold fewer), and what comes behind. */
+static void dot_join(const conv_tile *t, const float *lanes, float *y, int64_t count)
+{
+    for (int64_t i = 0; i < count; i += VF, lanes += VF * VF, y += VF * t->y_position) {
+        const int64_t n = count - i;
+        vf v[VF], sum;
+
+        LKS_UNROLL
+        for (int p = 0; p < VF; p++) {
+            vf part[VP];
+
+            LKS_UNROLL
+            for (int h = 0; h < VP; h++) part[h] = vf_load(lanes + (h * KEPT + p) * VF);
+            LKS_UNROLL
+            for (int half = VP / 2; half > 0; half /= 2)
+                for (int h = 0; h < half; h++) part[h] = vf_add(part[h], part[h + half]);
+            v[p] = part[0];
+        }
+        sum = vf_join(v);
+        if (t->after.bias != NULL) sum = vf_add(sum, vf_set(*t->after.bias));
+        if (t->after.relu) sum = vf_relu(sum);
+        if (t->y_position != 1) {
+            dot_store_apart(t, y, sum, n < VF ? n : VF);
+            continue;
+        }
+        if (t->after.masked) sum = vf_where_positive(vf_load_m(conv_mask(&t->after, y), vf_first(n)), sum);
+        if (n >= VF) vf_store(y, sum);
+        else vf_store_m(y, vf_first(n), sum);
+    }
+}
+
+#define BLOCK(name, tap, length)                            \
+    static void whole_##name##_##length(const dot_part *d)  \
+    {                                                       \
+        dot_blocks(d, tap, length, true);                   \
+    }                                                       \
+    static void masked_##name##_##length(const dot_part *d) \
+    {                                                       \
+        dot_blocks(d, tap, length, false);                  \
+    }
+#define BLOCKS(name, tap) \
+    BLOCK(name, tap, 1)   \
+    BLOCK(name, tap, 2)   \
+    BLOCK(name, tap, 3)   \
+    BLOCK(name, tap, 4)   \
+    BLOCK(name, tap, 5)   \
+    BLOCK(name, tap, 6)   \
+    BLOCK(name, tap, 7)   \
+    BLOCK(name, tap, 8)   \
+    BLOCK(name, tap, 9)   \
+    BLOCK(name, tap, 10)
+#define LIST(name)                                                                                                \
+    {                                                                                                             \
+        NULL, name##_1, name##_2, name##_3, name##_4, name##_5, name##_6, name##_7, name##_8, name##_9, name##_10 \
+    }
+
+BLOCKS(plain, 1)
+BLOCKS(back, -1)
+
+/* [backwards][partial vector][length] */
+static const dot_fn blocks_of[2][2][LONGEST + 1] = { { LIST(whole_plain), LIST(masked_plain) },
+                                                     { LIST(whole_back), LIST(masked_back) } };
+
+/* Blocks [k, end) of a line: 16 lanes over the channels, then the tree. */
+static void dot_line(const conv_line *l, const float *x, float *y, int64_t k, int64_t end)
+{
+    const conv_tile *t = &l->t;
+    const int64_t count = (end - k) * l->length;
+    float lanes[(VP * KEPT + VF) * VF]; /* of what lies behind the last position nothing is kept */
+    dot_part d;
+
+    d.x_row = t->x_row_tap; /* field by field: initialisers this long are cleared by a slow instruction first */
+    d.w_row = t->w_row_tap;
+    d.rows = t->row_taps;
+    d.pixel = t->x_col_tap;
+    d.block = t->x_position;
+    d.blocks = end - k;
+    d.before = k == 0 ? l->before : 0;
+    d.behind = end == l->blocks ? l->behind : 0;
+    for (int64_t c = 0; c < t->depth; c += VF) {
+        d.x = x + c;
+        d.w = t->w + c * t->w_depth;
+        d.lanes = lanes + c % LANES * KEPT;
+        d.carry = c >= LANES;
+        d.m = vf_first(t->depth - c);
+        blocks_of[t->x_col_tap < 0][t->depth - c < VF][l->length](&d);
+    }
+    for (int64_t c = (t->depth + VF - 1) / VF * VF; c < LANES; c += VF)
+        memset(lanes + c * KEPT, 0, (size_t)(count * VF) * sizeof *lanes);
+    dot_join(t, lanes, y, count);
+}
+
+static void dot_lines(const conv_line *l)
+{
+    const conv_tile *t = &l->t;
+    const int64_t most = KEPT / l->length;
+
+    for (int64_t i = 0; i < l->lines; i++)
+        for (int64_t k = 0; k < l->blocks; k += most)
+            dot_line(l, t->x + i * t->x_line + k * t->x_position, t->y + i * t->y_line + k * l->length * t->y_position,
+                     k, k + most < l->blocks ? k + most : l->blocks);
+}
+
+/* One group's weights for one made channel as vectors of channels, each (kernel positions, lanes). */
+static void dot_pack(const conv_job *j, const float *w, int64_t w_position, int64_t w_depth)
+{
+    const int64_t positions = j->rows.kernel * j->cols.kernel;
+    float *p = j->panel;
+
+    for (int64_t c = 0; c < j->depth; c += VF)
+        for (int64_t i = 0; i < positions; i++)
+            for (int64_t k = c; k < c + VF; k++) *p++ = k < j->depth ? w[i * w_position + k * w_depth] : 0.0f;
+}
+
+bool SIMD(conv_dot)(conv_job *j, const float *w, int64_t w_position, int64_t w_depth, const float *x, float *y)
+{
+    conv_line_blocks blocks = { .longest = LONGEST };
+    conv_line l;
+
+    if (!conv_line_suits(&j->cols) || j->cols.stride != 1) return false;
+    dot_pack(j, w, w_position, w_depth);
+    j->w = j->panel;
+    j->w_row = 3 * VF;
+    for (int i = 1; i <= LONGEST; i++) blocks.block[j->cols.backward ? 2 : 0][i] = dot_lines;
+    memset(&l, 0, sizeof l);
+    l.t.x_col_tap = j->cols.backward ? -j->x_pixel : j->x_pixel;
+    l.t.depth = j->depth;
+    l.t.w_depth = j->rows.kernel * 3; /* times c */
+    l.t.y_position = j->y_pixel;
+    l.t.after = j->after;
+    return conv_line_walk(j, &l, x, y, &blocks);
+}
