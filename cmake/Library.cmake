@@ -30,7 +30,7 @@ target_compile_definitions(lockstep_build INTERFACE _GNU_SOURCE LOCKSTEP_VERSION
                            ${LOCKSTEP_DEFINITIONS})
 target_compile_options(lockstep_build INTERFACE -fvisibility=hidden)
 target_link_libraries(lockstep_build INTERFACE lockstep_warnings lockstep_arithmetic PkgConfig::NEEDED
-                      ${LOCKSTEP_OPTIONAL_TARGETS} Threads::Threads m)
+                      ${LOCKSTEP_OPTIONAL_TARGETS} Threads::Threads m ${CMAKE_DL_LIBS})
 
 # Reference kernels live in src/ops and src/kernels: they are tested at full size, so also quick in Debug builds.
 foreach(source ${LOCKSTEP_SOURCES})
@@ -66,7 +66,7 @@ function(lockstep_library target type)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   # Private: who uses the library sees none of the headers of HDF5 and friends.
-  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:PkgConfig::NEEDED> Threads::Threads m)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:PkgConfig::NEEDED> Threads::Threads m ${CMAKE_DL_LIBS})
   foreach(optional ${LOCKSTEP_OPTIONAL_TARGETS})
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${optional}>)
   endforeach()

@@ -11,7 +11,12 @@
 #include "tensor/tensor.h"
 
 #ifdef LKS_HAVE_CAIRO
-#include <cairo.h>
+#include "cairo_late.h"
+
+#ifdef LKS_LATE_CAIRO
+lks_cairo_late lks__cairo_late;
+LKS_LATE_LIBRARY(lks__cairo_library, LKS_CAIRO_NAMES, lks__cairo_late, LKS_LATE_CAIRO, "pictures", "libcairo2");
+#endif
 
 enum { MARGIN = 14, GAP = 10, CAPTION = 20, TITLE = 26, COLUMN_TITLE = 22, WANTED_SIDE = 84, MAX_IMAGES = 10000 };
 
@@ -200,6 +205,9 @@ static lks_status draw(const char *path, const lks_tensor *images, const lks_gri
     lks_status status;
 
     LKS_TRY(lay_out(images, o, &l));
+#ifdef LKS_LATE_CAIRO
+    LKS_TRY(lks__library_load(&lks__cairo_library));
+#endif
     surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(2 * MARGIN + l.columns * l.cell_w),
                                          (int)(l.top + l.rows * l.cell_h + MARGIN - GAP / 2));
     cr = cairo_create(surface);

@@ -7,9 +7,10 @@
 #include "remote.h"
 
 #ifdef LKS_HAVE_LIBCURL
-#include <curl/curl.h>
 #include <pthread.h>
 #include <stdlib.h>
+
+#include "curl_late.h"
 
 enum { CONNECT_SECONDS = 4, STALL_SECONDS = 15, SLOWEST_BYTES_PER_SECOND = 1000 };
 
@@ -19,6 +20,11 @@ typedef struct download {
     uint64_t limit;
     lks_status status;
 } download;
+
+#ifdef LKS_LATE_LIBCURL
+lks_curl_late lks__curl_late;
+LKS_LATE_LIBRARY(lks__curl_library, LKS_CURL_NAMES, lks__curl_late, LKS_LATE_LIBCURL, "files over https", "libcurl4");
+#endif
 
 static void start_curl(void)
 {
@@ -66,11 +72,15 @@ static void set_up(CURL *curl, const char *url, download *d)
     if (authorities != NULL && *authorities != '\0') curl_easy_setopt(curl, CURLOPT_CAINFO, authorities);
 }
 
-void lks__curl_begin(void)
+lks_status lks__curl_begin(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+#ifdef LKS_LATE_LIBCURL
+    LKS_TRY(lks__library_load(&lks__curl_library));
+#endif
     pthread_once(&once, start_curl);
+    return LKS_OK;
 }
 
 lks_status lks__fetch(const char *url, uint64_t limit, void **out, size_t *n)
@@ -79,7 +89,7 @@ lks_status lks__fetch(const char *url, uint64_t limit, void **out, size_t *n)
     CURLcode code;
     CURL *curl;
 
-    lks__curl_begin();
+    LKS_TRY(lks__curl_begin());
     curl = curl_easy_init();
     if (curl == NULL) return lks__fail(LKS_E_NOMEM, "no memory to fetch %s", url);
     set_up(curl, url, &d);
@@ -99,9 +109,11 @@ lks_status lks__fetch(const char *url, uint64_t limit, void **out, size_t *n)
 
 lks_status lks__fetch_resolve(const char *base, const char *reference, char **out)
 {
-    CURLU *u = curl_url();
     char *whole = NULL;
+    CURLU *u;
 
+    LKS_TRY(lks__curl_begin());
+    u = curl_url();
     if (u == NULL) return lks__fail(LKS_E_NOMEM, "no memory for an address");
     if (curl_url_set(u, CURLUPART_URL, base, 0) == CURLUE_OK &&
         curl_url_set(u, CURLUPART_URL, reference, 0) == CURLUE_OK &&

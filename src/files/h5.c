@@ -11,13 +11,22 @@
 
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
-void lks__h5_enter(lks_h5_guard *g)
+#ifdef LKS_LATE_HDF5
+lks_h5_late lks__h5_late;
+LKS_LATE_LIBRARY(lks__h5_library, LKS_H5_NAMES, lks__h5_late, LKS_LATE_HDF5, "weights and HDF5 files", "libhdf5-103-1");
+#endif
+
+lks_status lks__h5_enter(lks_h5_guard *g)
 {
+#ifdef LKS_LATE_HDF5
+    LKS_TRY(lks__library_load(&lks__h5_library));
+#endif
     pthread_mutex_lock(&turn);
     g->handler = NULL;
     g->user = NULL;
     H5Eget_auto2(H5E_DEFAULT, &g->handler, &g->user);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    return LKS_OK;
 }
 
 void lks__h5_leave(const lks_h5_guard *g)

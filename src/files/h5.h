@@ -6,9 +6,8 @@
 #ifndef H5_USE_110_API
 #define H5_USE_110_API
 #endif
-#include <hdf5.h>
-
 #include "base/error.h"
+#include "h5_late.h"
 #include "lockstep/tensor.h"
 
 typedef struct lks_h5_guard {
@@ -16,7 +15,8 @@ typedef struct lks_h5_guard {
     void *user;
 } lks_h5_guard;
 
-void lks__h5_enter(lks_h5_guard *g);
+/* Loads HDF5 when it is needed first; LKS_E_UNSUPPORTED if that fails: nothing was entered then. */
+lks_status lks__h5_enter(lks_h5_guard *g);
 void lks__h5_leave(const lks_h5_guard *g);
 
 /* A sentence that ends in HDF5's innermost reason. LKS_E_NOMEM if that is a lack of memory. */

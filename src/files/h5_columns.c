@@ -230,7 +230,7 @@ static lks_status run_open(void *user)
     if (status != LKS_OK) return status;
     budget = size < UINT64_MAX / LKS_DEFLATE_RATIO ? size * LKS_DEFLATE_RATIO : UINT64_MAX;
     c->size = size;
-    lks__h5_enter(&guard);
+    LKS_TRY(lks__h5_enter(&guard));
     c->file = open_file(c->path);
     if (c->file < 0) status = lks__h5_fail("'%s' is not an HDF5 file, or cut off", c->path);
     else if (H5Fget_vfd_handle(c->file, H5P_DEFAULT, &handle) >= 0 && handle != NULL) c->fd = *(const int *)handle;
@@ -248,12 +248,13 @@ static lks_status run_close(void *user)
     lks_h5_columns *c = user;
     lks_h5_guard guard;
 
-    lks__h5_enter(&guard);
+    if (c->file < 0) return LKS_OK;
+    LKS_TRY(lks__h5_enter(&guard));
     for (size_t i = 0; i < c->n; i++) {
         if (c->column[i].mem >= 0) H5Tclose(c->column[i].mem);
         if (c->column[i].set >= 0) H5Dclose(c->column[i].set);
     }
-    if (c->file >= 0) H5Fclose(c->file);
+    H5Fclose(c->file);
     lks__h5_leave(&guard);
     return LKS_OK;
 }
@@ -357,7 +358,7 @@ static lks_status run_read(void *user)
     lks_h5_guard guard;
     lks_status status;
 
-    lks__h5_enter(&guard);
+    LKS_TRY(lks__h5_enter(&guard));
     status = check_size(j->c);
     for (size_t i = 0; i < j->c->n && status == LKS_OK; i++)
         if (j->out[i] == NULL) status = read_rows(&j->c->column[i], j->first, j->rows, &j->out[i]);

@@ -330,9 +330,11 @@ static lks_status run_read(void *user)
     if (status != LKS_OK) return lks__context(status, "%s", j->what);
     lks__text_puts(&r.path, "");
     if (r.path.failed) return lks__fail(LKS_E_NOMEM, "no memory to read %s", j->what);
-    lks__h5_enter(&guard);
-    status = read_file(&r, j->data, j->n);
-    lks__h5_leave(&guard);
+    status = lks__h5_enter(&guard);
+    if (status == LKS_OK) {
+        status = read_file(&r, j->data, j->n);
+        lks__h5_leave(&guard);
+    }
     lks__text_free(&r.path);
     if (status != LKS_OK) {
         lks__weights_free(&tree);

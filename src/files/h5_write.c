@@ -155,7 +155,7 @@ static lks_status run_write(void *user)
     lks_h5_guard guard;
     lks_status status;
 
-    lks__h5_enter(&guard);
+    LKS_TRY(lks__h5_enter(&guard));
     status = write_image(user);
     lks__h5_leave(&guard);
     return status == LKS_OK ? LKS_OK : lks__context(status, "writing weights");

@@ -13,10 +13,11 @@ bool lks__is_remote(const char *path)
 }
 
 #ifdef LKS_HAVE_LIBCURL
-#include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
+#include "curl_late.h"
 
 enum {
     BLOCK = 4 << 20,         /* bytes of one range */
@@ -223,10 +224,11 @@ static lks_status fetch_block(lks_remote *r, uint64_t begin)
 
 lks_status lks__remote_open(const char *url, lks_remote **out)
 {
-    lks_remote *r = lks__calloc(1, sizeof *r);
+    lks_remote *r;
     lks_status status;
 
-    lks__curl_begin();
+    LKS_TRY(lks__curl_begin());
+    r = lks__calloc(1, sizeof *r);
     if (r != NULL) {
         r->url = lks__strdup(url);
         r->curl = curl_easy_init();

@@ -22,7 +22,7 @@ lks_status lks__remote_read(lks_remote *r, void *buffer, size_t n, size_t *got);
 /* Goes on n bytes further; false if the size is unknown or that is beyond it. */
 bool lks__remote_pass(lks_remote *r, uint64_t n);
 
-/* libcurl's own start, once in the process. */
-void lks__curl_begin(void);
+/* libcurl's own start, once in the process; LKS_E_UNSUPPORTED if it cannot be loaded. */
+lks_status lks__curl_begin(void);
 
 #endif
