@@ -54,7 +54,7 @@ def pipeline(stages):
         elif op == "shuffle_indexed": # tf.data has none: the whole data go through a buffer
             ds = ds.shuffle(len(ds), seed=s.get("seed"))
         elif op == "batch":
-            ds = ds.batch(s["batch_size"])
+            ds = ds.batch(s["batch_size"], num_parallel_calls=s.get("num_parallel_calls"))
         elif op == "prefetch":
             ds = ds.prefetch(s["buffer_size"])
         else:

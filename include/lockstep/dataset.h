@@ -139,8 +139,7 @@ LKS_API lks_dataset *lks_shuffle_with(lks_dataset *dataset, int64_t buffer_size,
 typedef struct lks_batch_options {
     size_t struct_size;
     lks_tristate drop_remainder; /* default false: the last batch may be short */
-    int64_t
-        num_parallel_calls; /* not 0: rows of arrays in memory are copied by several threads; the result is the same */
+    int64_t num_parallel_calls;  /* not 0: several threads copy rows of arrays; the result is the same */
 } lks_batch_options;
 LKS_API lks_dataset *lks_batch_with(lks_dataset *dataset, int64_t batch_size, const lks_batch_options *options);
 

@@ -159,10 +159,10 @@ void lks__fused_write(lks_fused kind, size_t i, const lks_tensor *in, void *to, 
     }
 }
 
-/* Rows come in any order, so the processor cannot guess the next one: it is told two rows ahead. */
+/* Rows come in any order, so the processor cannot guess the next one: it is told some rows ahead. */
 static inline void row_to_come(const char *data, size_t bytes, const int64_t *rows, int64_t k, int64_t n)
 {
-    enum { AHEAD = 2, LINE = 64, MOST = 2048 };
+    enum { AHEAD = 8, LINE = 64, MOST = 2048 };
     size_t size = bytes < MOST ? bytes : MOST;
 
     if (k + AHEAD >= n) return;
