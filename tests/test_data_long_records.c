@@ -123,11 +123,82 @@ static void elements_that_are_held_keep_their_bytes(void **state)
     lks_dataset_release(ds);
 }
 
+/* ---- frames that are checked while they are read ahead ---- */
+
+enum { SHORT = 4000 };
+
+/* Records of 1 to 900 bytes, some 1.8 MB; one byte at `at` is another (0: none). */
+static const char *write_short(long at)
+{
+    const char *p = path("short.tfrecord");
+    lks_record_writer *w = NULL;
+    char bytes[900];
+    FILE *f;
+
+    assert_status(lks_record_writer_open(&w, p), LKS_OK);
+    for (int64_t i = 0; i < SHORT; i++) {
+        size_t n = (size_t)(i * 7919 % 900 + 1);
+        for (size_t k = 0; k < n; k++) bytes[k] = byte_at(i, k);
+        assert_status(lks_record_writer_write(w, bytes, n), LKS_OK);
+    }
+    assert_status(lks_record_writer_close(w), LKS_OK);
+    if (at == 0) return p;
+    f = fopen(p, "r+b");
+    assert_non_null(f);
+    assert_int_equal(fseek(f, at, SEEK_SET), 0);
+    int c = fgetc(f);
+    assert_int_equal(fseek(f, at, SEEK_SET), 0);
+    fputc(c ^ 16, f);
+    fclose(f);
+    return p;
+}
+
+/* A number that depends on all records and on the words of all failures. */
+static uint64_t digest(const char *file, int64_t buffer_size)
+{
+    lks_dataset *ds = lks_tfrecord(1, &file, .buffer_size = buffer_size);
+    lks_iter *it = NULL;
+    lks_status status = LKS_OK;
+    uint64_t h = 1469598103934665603u;
+
+    assert_status(lks_iter_create(ds, &it), LKS_OK);
+    lks_dataset_release(ds);
+    for (int64_t n = 0; status != LKS_END && n < 2 * SHORT; n++) {
+        lks_element *e = NULL;
+        lks_bytes text;
+        status = lks_iter_next(it, &e);
+        text = status == LKS_OK
+                   ? *(const lks_bytes *)lks_tensor_cdata(lks_element_tensor(e, 0))
+                   : (lks_bytes){ (char *)lks_last_error(), status == LKS_END ? 0 : strlen(lks_last_error()) };
+        for (size_t k = 0; k < text.size; k++) h = (h ^ (unsigned char)text.data[k]) * 1099511628211u;
+        h = (h ^ (uint64_t)status) * 1099511628211u;
+        if (status == LKS_OK) lks_element_release(e);
+    }
+    lks_iter_release(it);
+    return h;
+}
+
+static void frames_are_checked_wherever_they_are_read(void **state)
+{
+    const int64_t whole = 8 << 20; /* more than is read ahead */
+    uint64_t good = digest(write_short(0), whole), bad;
+
+    (void)state;
+    for (int64_t size = 1 << 16; size < 1 << 19; size += 12345) assert_true(digest(write_short(0), size) == good);
+    for (long at = 1; at < 1 << 20; at += 54321) {
+        const char *file = write_short(at);
+        bad = digest(file, whole);
+        assert_true(bad != good);
+        for (int64_t size = 1 << 16; size < 1 << 18; size += 43210) assert_true(digest(file, size) == bad);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_byte_comes_out),
         cmocka_unit_test(elements_that_are_held_keep_their_bytes),
+        cmocka_unit_test(frames_are_checked_wherever_they_are_read),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -196,7 +196,9 @@ static void begin_ahead(lks_byte_stream *s)
     if (s->by_itself || s->remote != NULL || s->have < s->size) return;
     s->by_itself = true;
     s->forks = lks__fork_count();
-    s->ahead = lks__stream_ahead_begin(s->fd, s->offset + s->have, s->size);
+    if (s->offset > 0) s->look = NULL;
+    if (s->look != NULL) s->good = s->look->see(s->look, s->out, s->have, 0); /* before others see the next ones */
+    s->ahead = lks__stream_ahead_begin(s->fd, s->offset + s->have, s->size, s->look);
 }
 
 static lks_status refill(lks_byte_stream *s)
@@ -205,8 +207,9 @@ static lks_status refill(lks_byte_stream *s)
     if (s->compressed) return inflate_block(s);
     if (s->ahead != NULL && s->forks != lks__fork_count()) stop_ahead(s);
     s->at = 0;
+    s->good = 0;
     if (s->ahead != NULL) {
-        int error = lks__stream_ahead_take(s->ahead, &s->out, &s->have);
+        int error = lks__stream_ahead_take(s->ahead, &s->out, &s->have, &s->good);
         if (error != 0) return read_failed(s, error);
     } else {
         LKS_TRY(read_some(s, s->out, s->size, &s->have));

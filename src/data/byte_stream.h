@@ -20,6 +20,9 @@ typedef struct lks_byte_stream {
     unsigned char *out, *in; /* in: compressed bytes */
     size_t at, have, size;
     lks_stream_ahead *ahead; /* NULL, or who reads the blocks */
+    lks_block_look
+        *look;     /* NULL, or who looks at them if the file is read ahead from its beginning; set after opening */
+    uint64_t good; /* it found the present block to be good up to here */
     unsigned forks;
     bool by_itself; /* not read ahead */
     z_stream z;

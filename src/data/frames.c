@@ -9,6 +9,48 @@
 static const char why_cut[] = " (was its writer closed?)";
 static const uint64_t max_frame = (uint64_t)1 << 31; /* 2 GiB, as TensorFlow's protocol buffers */
 
+static bool is_length(const unsigned char header[12])
+{
+    return lks__crc32c_mask(lks__crc32c(0, header, 8)) == lks__le32(header + 8);
+}
+
+/* Completes a header that begins at l->next, of which some bytes may stand in the block before; false: the block ends first. */
+static bool complete_header(lks_frame_look *l, const unsigned char *data, size_t n, uint64_t offset)
+{
+    uint64_t from = l->next + l->have - offset;
+    size_t want = sizeof l->header - l->have, left = from < n ? n - (size_t)from : 0;
+
+    if (left < want) want = left;
+    memcpy(l->header + l->have, data + (left > 0 ? from : 0), want);
+    l->have += want;
+    return l->have == sizeof l->header;
+}
+
+static uint64_t see(lks_block_look *base, const unsigned char *data, size_t n, uint64_t offset)
+{
+    lks_frame_look *l = (lks_frame_look *)base;
+    uint64_t good = 0;
+
+    while (!l->lost && l->next < offset + n && complete_header(l, data, n, offset)) {
+        uint64_t length = lks__le64(l->header), end = l->next + 16 + length;
+        l->lost = !is_length(l->header) || length > max_frame;
+        if (!l->lost && l->next >= offset && end <= offset + n) {
+            const unsigned char *payload = data + (l->next - offset) + 12;
+            l->lost = lks__crc32c_mask(lks__crc32c(0, payload, (size_t)length)) != lks__le32(payload + length);
+            if (!l->lost) good = end;
+        }
+        l->next = end;
+        l->have = 0;
+    }
+    return good;
+}
+
+void lks__frame_look(lks_frame *f, lks_byte_stream *s)
+{
+    f->look = (lks_frame_look){ .base = { see } };
+    s->look = &f->look.base;
+}
+
 void lks__frame_begin(lks_frame *f, const lks_byte_stream *s)
 {
     f->limit = s->compressed ? UINT64_MAX : lks__stream_size(s);
@@ -28,8 +70,7 @@ static lks_status read_length(lks_frame *f, const lks_byte_stream *s, const unsi
 {
     uint64_t length = lks__le64(header);
 
-    if (lks__crc32c_mask(lks__crc32c(0, header, 8)) != lks__le32(header + 8))
-        return lks__fail(LKS_E_FORMAT, "the checksum of the length is wrong");
+    if (!is_length(header)) return lks__fail(LKS_E_FORMAT, "the checksum of the length is wrong");
     if (length > max_frame)
         return lks__fail(LKS_E_FORMAT, "a record of %llu bytes is above the limit of 2 GiB",
                          (unsigned long long)length);
@@ -64,7 +105,7 @@ static lks_status read_in_place(lks_frame *f, lks_byte_stream *s, unsigned char 
     if (n - 12 < f->size || n - 12 - f->size < 4) return LKS_END;
     f->payload = data + 12;
     lks__stream_take(s, f->size + 16);
-    return check_payload(f, f->payload + f->size);
+    return s->offset <= s->good ? LKS_OK : check_payload(f, f->payload + f->size);
 }
 
 lks_status lks__frame_read(lks_frame *f, lks_byte_stream *s, unsigned char header[12])

@@ -16,6 +16,7 @@ enum { BLOCKS = 4, SMALLEST = 1 << 16, LARGEST = 1 << 22 };
 typedef struct ahead_block {
     unsigned char *data;
     size_t have;
+    uint64_t good; /* what the look said */
     int error;
 } ahead_block;
 
@@ -28,6 +29,7 @@ struct lks_stream_ahead {
     int fd, head, count;
     uint64_t offset; /* of who reads */
     size_t size;
+    lks_block_look *look;
     ahead_block ring[BLOCKS];
 };
 
@@ -48,6 +50,7 @@ static void read_block(lks_stream_ahead *a, ahead_block *b)
     while (n < 0 && errno == EINTR);
     b->error = n < 0 ? errno : 0;
     b->have = n < 0 ? 0 : (size_t)n;
+    b->good = a->look != NULL && b->have > 0 ? a->look->see(a->look, b->data, b->have, a->offset) : 0;
     a->offset += b->have;
     lks__work_read(b->have);
 }
@@ -79,7 +82,7 @@ static void destroy(lks_stream_ahead *a)
     lks__free(a);
 }
 
-lks_stream_ahead *lks__stream_ahead_begin(int fd, uint64_t offset, size_t size)
+lks_stream_ahead *lks__stream_ahead_begin(int fd, uint64_t offset, size_t size, lks_block_look *look)
 {
     lks_stream_ahead *a;
     bool ok = true;
@@ -93,6 +96,7 @@ lks_stream_ahead *lks__stream_ahead_begin(int fd, uint64_t offset, size_t size)
     a->fd = fd;
     a->offset = offset;
     a->size = size;
+    a->look = look;
     for (int i = 0; i < BLOCKS; i++) {
         a->ring[i].data = lks__malloc(size);
         ok = ok && a->ring[i].data != NULL;
@@ -120,7 +124,7 @@ static void wait_for_block(lks_stream_ahead *a)
     }
 }
 
-int lks__stream_ahead_take(lks_stream_ahead *a, unsigned char **block, size_t *have)
+int lks__stream_ahead_take(lks_stream_ahead *a, unsigned char **block, size_t *have, uint64_t *good)
 {
     ahead_block *b;
     unsigned char *empty = *block;
@@ -136,6 +140,7 @@ int lks__stream_ahead_take(lks_stream_ahead *a, unsigned char **block, size_t *h
         a->ended = b->have == 0;
     }
     *have = b->have;
+    *good = b->good;
     error = b->error;
     if (b->have > 0) { /* an end stays and is found again */
         *block = b->data;

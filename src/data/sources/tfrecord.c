@@ -11,6 +11,7 @@ typedef struct tfrecord_cursor {
 static lks_status begin(lks_file_cursor *c)
 {
     lks__frame_begin(&((tfrecord_cursor *)c)->frame, &c->stream);
+    lks__frame_look(&((tfrecord_cursor *)c)->frame, &c->stream);
     return LKS_OK;
 }
 

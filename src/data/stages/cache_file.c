@@ -61,6 +61,7 @@ static lks_status start_reading(cache_cursor *c)
 
     LKS_TRY(lks__stream_open(&c->stream, recipe(c)->path, LKS_PLAIN, BUFFER));
     lks__frame_begin(&c->frame, &c->stream);
+    lks__frame_look(&c->frame, &c->stream);
     status = lks__frame_read(&c->frame, &c->stream, bytes);
     if (status == LKS_END) return lks__fail(LKS_E_FORMAT, "the file is empty, %s", no_cache);
     if (status == LKS_E_FORMAT) return lks__context(status, "this is %s", no_cache);
