@@ -316,7 +316,7 @@ size_t SIMD(conv2d_filter_scratch)(const void *attrs, const lks_type *const *in,
     const int64_t over_d = w->dim[2] * (w->dim[3] / a->groups + VF) * a->groups;
     const int64_t over_x = (w->dim[2] + VF) * (w->dim[3] + VF);
     const int64_t sums = positions * (over_d > over_x ? over_d : over_x);
-    const size_t x = SIMD(conv2d_filter_x_scratch)(a, w);
+    const size_t x = SIMD(conv2d_filter_x_scratch)(w);
     const size_t bytes = (filter_zeros(in) + (size_t)(sums > depthwise ? sums : depthwise)) * sizeof(float);
 
     return x > bytes ? x : bytes;

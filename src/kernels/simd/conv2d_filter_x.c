@@ -2,9 +2,9 @@
  * channels.
  *
  * A block holds up to three vectors of inputs (of three neighbouring kernel columns, or of one) times up to four output channels
- * in registers, so that three vectors and four numbers feed twelve multiply-adds. Sums of a whole call lie in the scratch
- * memory as the blocks make them, (kernel row, kernel column, output channel, input channel), each example's added to those
- * before it; they are turned round once a call.
+ * in registers, so that three vectors and four numbers feed twelve multiply-adds. The sums stay in the order in which blocks make
+ * them until all shards' sums have been joined (lks_kernel.settle): for each kernel position and vector of input channels,
+ * (output channel, lane).
  */
 #include "entries.h"
 #include "filter_tile.h"
@@ -22,9 +22,13 @@ typedef struct x_tile {
     bool ends_short;               /* the only one behind them meets all but the last */
     int64_t rest;                  /* outputs behind what these words say */
     int64_t last;                  /* lanes of a partial vector */
-    float *sum, *part;             /* the call's sums; those of the example between one run of rows and the next */
-    int64_t sum_tap, sum_d;        /* floats from tap to tap, output channel to output channel */
+    float *sum, *part;             /* the output; the example's sums between one run of rows and the next */
+    int64_t sum_tap, sum_d, sum_x; /* floats from tap to tap, output channel to output channel, vector to vector */
     bool first, final;             /* run of rows of the example */
+    bool fresh;                    /* what lies in the output counts as +0 */
+    int n_join; /* these are added behind the sums: of the whole output's shape, which is at `base` */
+    const float *const *join;
+    const float *base;
 } x_tile;
 
 typedef void (*x_fn)(const x_tile *t);
@@ -151,7 +155,33 @@ LKS_INLINE int64_t x_place(const x_tile *t, const x_shape *s, int i)
 {
     const int size = s->T * s->N;
 
-    return i % size / s->N * t->sum_tap + i / size * t->sum_d + i % s->N * VF;
+    return i % size / s->N * t->sum_tap + i / size * t->sum_d + i % s->N * t->sum_x;
+}
+
+LKS_INLINE void x_store(float *p, vf v, vmask m, const int partial)
+{
+    if (partial) vf_store_m(p, m, v);
+    else vf_store(p, v);
+}
+
+/* An example's sums: to the output, or to where they wait for the next rows. */
+LKS_INLINE void x_put(const x_tile *t, const x_shape *s, const vf *sum, vmask m)
+{
+    const int sums = s->T * s->N * s->B;
+
+    if (!t->final) {
+        LKS_UNROLL
+        for (int i = 0; i < sums; i++) x_store(t->part + x_place(t, s, i), sum[i], m, s->partial);
+        return;
+    }
+    LKS_UNROLL
+    for (int i = 0; i < sums; i++) {
+        float *p = t->sum + x_place(t, s, i);
+        vf v = vf_add(t->fresh ? vf_zero() : x_load(p, m, s->partial), sum[i]);
+
+        for (int k = 0; k < t->n_join; k++) v = vf_add(v, x_load(t->join[k] + (p - t->base), m, s->partial));
+        x_store(p, v, m, s->partial);
+    }
 }
 
 LKS_INLINE void x_block(const x_tile *t, const x_shape *s)
@@ -165,7 +195,7 @@ LKS_INLINE void x_block(const x_tile *t, const x_shape *s)
     for (int i = 0; i < sums; i++) sum[i] = vf_zero();
     if (!t->first) {
         LKS_UNROLL
-        for (int i = 0; i < sums; i++) sum[i] = vf_load(t->part + x_place(t, s, i));
+        for (int i = 0; i < sums; i++) sum[i] = x_load(t->part + x_place(t, s, i), m, s->partial);
     }
     for (int64_t i = t->rows; i > 0; i--, x += t->x_step, d += t->d_step) {
         if (t->begins_short) x_output(t, s, sum, x + t->x_short, d, m, 1, s->T);
@@ -173,17 +203,7 @@ LKS_INLINE void x_block(const x_tile *t, const x_shape *s)
         x_row(t, s, sum, x + t->x_all, d + t->d_all, m);
         if (t->rest < t->out) x_border(t, s, sum, x, d, t->rest, t->out, m);
     }
-    if (t->final) {
-        LKS_UNROLL
-        for (int i = 0; i < sums; i++) {
-            float *p = t->sum + x_place(t, s, i);
-
-            vf_store(p, vf_add(vf_load(p), sum[i]));
-        }
-        return;
-    }
-    LKS_UNROLL
-    for (int i = 0; i < sums; i++) vf_store(t->part + x_place(t, s, i), sum[i]);
+    x_put(t, s, sum, m);
 }
 
 #define BLOCK(kind, T, N, B, partial)                                   \
@@ -228,11 +248,11 @@ static const x_fn of_vectors[2][5] = { LIST(APART, 1, 2, 0), LIST(APART, 1, 3, 0
 typedef struct x_job {
     const lks_conv_attrs *a;
     x_tile t;
-    int64_t cin, cout, padded;          /* of a group; input channels as whole vectors */
-    int64_t x_row, x_all, d_row, d_all; /* floats of a row, of a pixel of all groups */
-    const float *x, *d;                 /* the example */
-    float *sums, *parts;                /* the group's */
-    int kind;                           /* of blocks of three taps */
+    int64_t cin, cout;
+    int64_t x_row, d_row; /* floats of a row */
+    const float *x, *d;   /* the example */
+    float *sums, *parts;
+    int kind; /* of blocks of three taps */
 } x_job;
 
 /* What the block's taps [kw, kw + T) meet in a row. */
@@ -256,17 +276,17 @@ static void x_columns(x_job *j, int64_t kw, int T)
     t->begins_short = T == 3 && t->all_begin == 1 && t->begin[1] == 0 && t->end[2] > 0;
     t->ends_short = T == 3 && t->all_end + 1 == t->out && t->begin[0] <= t->all_end && t->end[1] == t->out;
     t->rest = t->all_end + t->ends_short;
-    t->col = (kw * a->dilation[1] - a->before[1]) * j->x_all;
-    t->x_tap = a->dilation[1] * j->x_all;
-    t->x_pixel = a->stride[1] * j->x_all;
-    t->d_pixel = j->d_all;
+    t->col = (kw * a->dilation[1] - a->before[1]) * j->cin;
+    t->x_tap = a->dilation[1] * j->cin;
+    t->x_pixel = a->stride[1] * j->cin;
+    t->d_pixel = j->cout;
     t->x_short = t->col;
     t->x_all = t->all_begin * t->x_pixel + t->col;
     t->d_all = t->all_begin * t->d_pixel;
 }
 
 /* All channels for taps [kw, kw + T) of kernel row kh. */
-static void x_channels(x_job *j, int64_t g, int64_t kh, int64_t kw, int T, const float *x, const float *d)
+static void x_channels(x_job *j, int64_t kh, int64_t kw, int T, const float *x, const float *d)
 {
     const int64_t at = (kh * j->a->kernel[1] + kw) * j->t.sum_tap;
     x_tile *t = &j->t;
@@ -276,12 +296,13 @@ static void x_channels(x_job *j, int64_t g, int64_t kh, int64_t kw, int T, const
 
         N = T > 1 || whole < 2 ? 1 : whole == 2 || whole == 4 ? 2 : 3;
         t->last = whole > 0 ? VF : j->cin - c;
-        t->x = x + g * j->cin + c;
+        t->x = x + c;
+        t->sum_d = t->last;
         for (int64_t k = 0, blocks = (j->cout + 3) / 4, B; k < j->cout; k += B, blocks--) {
             B = (j->cout - k + blocks - 1) / blocks;
-            t->d = d + g * j->cout + k;
-            t->sum = j->sums + at + k * t->sum_d + c;
-            t->part = j->parts + at + k * t->sum_d + c;
+            t->d = d + k;
+            t->sum = j->sums + at + c * j->cout + k * t->sum_d;
+            t->part = j->parts + (t->sum - j->sums);
             if (N > 1) of_vectors[N - 2][B](t);
             else if (T == 1) of_one[whole == 0][B](t);
             else if (T == 2) of_two[whole == 0][B](t);
@@ -291,7 +312,7 @@ static void x_channels(x_job *j, int64_t g, int64_t kh, int64_t kw, int T, const
 }
 
 /* Rows [begin, end) of d: kernel rows and columns, the latter three at a time. */
-static void x_rows(x_job *j, int64_t g, int64_t begin, int64_t end)
+static void x_rows(x_job *j, int64_t begin, int64_t end)
 {
     const lks_conv_attrs *a = j->a;
     x_tile *t = &j->t;
@@ -309,117 +330,86 @@ static void x_rows(x_job *j, int64_t g, int64_t begin, int64_t end)
             const int64_t from = least > begin ? least : begin, to = most < end ? most : end;
 
             t->rows = to > from ? to - from : 0;
-            x_channels(j, g, kh, kw, (int)T, j->x + (t->rows > 0 ? (from * a->stride[0] + tap) * j->x_row : 0),
+            x_channels(j, kh, kw, (int)T, j->x + (t->rows > 0 ? (from * a->stride[0] + tap) * j->x_row : 0),
                        j->d + (t->rows > 0 ? from * j->d_row : 0));
         }
     }
 }
 
-/* One kernel position and whole vectors of either channels: out (cin, all output channels), sums (cout, padded). */
-static void x_turn_block(const lks_op_call *call, const x_job *j, float *sums, float *out, bool to)
+/* Few output channels leave most lanes empty, or too few multiply-adds for what is loaded. w: (kh, kw, cin, cout). */
+static bool x_wanted(const lks_type *x, const lks_shape *w)
 {
-    vf v[VF];
+    const int64_t cin = w->dim[2], cout = w->dim[3], padded_in = (cin + VF - 1) / VF * VF;
+    const int64_t padded_out = (cout + VF - 1) / VF * VF;
 
-    LKS_UNROLL
-    for (int i = 0; i < VF; i++) v[i] = to ? vf_load(out + i * j->d_all) : vf_load(sums + i * j->padded);
-    vf_transpose(v);
-    LKS_UNROLL
-    for (int i = 0; i < VF; i++) {
-        float *o = out + i * j->d_all;
+    return x->shape.dim[2] == cin && cout >= 4 && cout < 2 * VF && 5 * padded_in * cout <= 6 * padded_out * cin;
+}
 
-        if (to) {
-            vf_store(sums + i * j->padded, v[i]);
-            continue;
+/* Kernel positions and vectors of input channels each by itself, from (output channel, lane) to (input channel, output channel). */
+void SIMD(conv2d_filter_settle)(const lks_op_call *call, int part, int parts)
+{
+    const lks_shape *w = &call->out_type->shape;
+    const int64_t positions = w->dim[0] * w->dim[1], cin = w->dim[2], cout = w->dim[3];
+    float sums[VF * 2 * VF];
+
+    if (!x_wanted(call->in_type[0], w)) return;
+    for (int64_t i = positions * part / parts; i < positions * (part + 1) / parts; i++)
+        for (int64_t c = 0; c < cin; c += VF) {
+            const int64_t lanes = cin - c < VF ? cin - c : VF;
+            float *out = (float *)call->out + (i * cin + c) * cout;
+
+            memcpy(sums, out, (size_t)(lanes * cout) * sizeof *sums);
+            for (int64_t l = 0; l < lanes; l++)
+                for (int64_t k = 0; k < cout; k++) *out++ = sums[k * lanes + l];
         }
-        for (int k = 0; k < call->n_join; k++)
-            v[i] = vf_add(v[i], vf_load(call->join[k] + (o - (const float *)call->out)));
-        vf_store(o, v[i]);
-    }
-}
-
-static void x_turn_one(const lks_op_call *call, float *sum, float *out, bool to)
-{
-    float v = *sum;
-
-    if (to) {
-        *sum = *out;
-        return;
-    }
-    for (int i = 0; i < call->n_join; i++) v += call->join[i][out - (const float *)call->out];
-    *out = v;
-}
-
-/* to: the sums start from the output. Else it becomes what they and the others make together. */
-static void x_turn(const lks_op_call *call, const x_job *j, float *sums, float *out, bool to)
-{
-    const int64_t cin = j->cin / VF * VF, cout = j->cout / VF * VF;
-
-    for (int64_t c = 0; c < cin; c += VF)
-        for (int64_t k = 0; k < cout; k += VF)
-            x_turn_block(call, j, sums + k * j->padded + c, out + c * j->d_all + k, to);
-    for (int64_t c = 0; c < j->cin; c++)
-        for (int64_t k = c < cin ? cout : 0; k < j->cout; k++)
-            x_turn_one(call, sums + k * j->padded + c, out + c * j->d_all + k, to);
-}
-
-static void x_turn_all(const lks_op_call *call, const x_job *j, float *sums, bool to)
-{
-    const int64_t positions = j->a->kernel[0] * j->a->kernel[1];
-    float *out = call->out;
-
-    for (int64_t g = 0; g < j->a->groups; g++, out += j->cout)
-        for (int64_t i = 0; i < positions; i++, sums += j->cout * j->padded)
-            x_turn(call, j, sums, out + i * j->cin * j->d_all, to);
 }
 
 enum { X_L1 = 32 << 10 };
 
-static int64_t x_padded(int64_t cin)
+/* Rows of d that are worked on together: few enough for their inputs to stay in the L1 cache from block to block. */
+static int64_t x_run(const x_job *j)
 {
-    return (cin + VF - 1) / VF * VF;
-}
+    const lks_conv_attrs *a = j->a;
+    const int64_t row = (a->stride[0] * j->x_row + j->d_row) * 4,
+                  above = (a->kernel[0] - 1) * a->dilation[0] * j->x_row * 4;
+    int64_t rows = row > 0 ? (X_L1 - above) / row : a->out[0];
 
-/* Few output channels leave most lanes empty, or too few multiply-adds for what is loaded. */
-static bool x_wanted(const lks_conv_attrs *a, int64_t cin, int64_t cout)
-{
-    return cout >= 4 && cout < 2 * VF && a->kernel[0] * a->kernel[1] > 0 &&
-           5 * x_padded(cin) * cout <= 6 * x_padded(cout) * cin;
+    if (rows < 2) rows = 2;
+    return rows * 3 >= a->out[0] * 2 ? a->out[0] : rows;
 }
 
 bool SIMD(conv2d_filter_x)(const lks_op_call *call, const lks_conv_attrs *a)
 {
-    const int64_t cin = call->out_type->shape.dim[2], cout = call->out_type->shape.dim[3] / a->groups;
-    const int64_t padded = x_padded(cin), group = a->kernel[0] * a->kernel[1] * cout * padded;
-    x_job j = { .a = a, .cin = cin, .cout = cout, .padded = padded, .x = call->in[0], .d = call->in[1] };
-    float *const sums = call->scratch;
-    int64_t rows, row;
+    const lks_shape *w = &call->out_type->shape;
+    x_job j = { .a = a,
+                .cin = w->dim[2],
+                .cout = w->dim[3],
+                .x = call->in[0],
+                .d = call->in[1],
+                .sums = call->out,
+                .parts = call->scratch };
+    int64_t rows;
 
-    if (!x_wanted(a, cin, cout)) return false;
-    j.x_all = a->groups * cin;
-    j.d_all = a->groups * cout;
-    j.x_row = a->in[1] * j.x_all;
-    j.d_row = a->out[1] * j.d_all;
+    if (!x_wanted(call->in_type[0], w)) return false;
+    j.x_row = a->in[1] * j.cin;
+    j.d_row = a->out[1] * j.cout;
     j.kind = a->dilation[1] != 1 || a->stride[1] > 2 ? X_APART : a->stride[1] == 1 ? X_NEXT : X_SECOND;
-    j.t.sum_d = padded;
-    j.t.sum_tap = cout * padded;
-    row = (a->stride[0] * j.x_row + j.d_row) * (int64_t)sizeof(float);
-    rows = row > 0 ? (X_L1 - (a->kernel[0] - 1) * a->dilation[0] * j.x_row * 4) / row : a->out[0];
-    if (rows < 2) rows = 2;
-    if (rows * 3 >= a->out[0] * 2) rows = a->out[0];
-    if (call->fresh) memset(sums, 0, (size_t)(a->groups * group) * sizeof *sums);
-    else x_turn_all(call, &j, sums, true);
-    for (int64_t i = 0; i < call->n; i++, j.x += a->in[0] * j.x_row, j.d += a->out[0] * j.d_row)
+    j.t.sum_tap = j.cin * j.cout;
+    j.t.sum_x = VF * j.cout;
+    j.t.join = call->join;
+    j.t.base = call->out;
+    rows = x_run(&j);
+    for (int64_t i = 0; i < call->n; i++, j.x += a->in[0] * j.x_row, j.d += a->out[0] * j.d_row) {
+        j.t.fresh = call->fresh && i == 0;
+        j.t.n_join = i == call->n - 1 ? call->n_join : 0;
         for (int64_t begin = 0; begin < a->out[0]; begin += rows)
-            for (int64_t g = 0; g < a->groups; g++) {
-                j.sums = sums + g * group;
-                j.parts = sums + (a->groups + g) * group;
-                x_rows(&j, g, begin, begin + rows < a->out[0] ? begin + rows : a->out[0]);
-            }
-    x_turn_all(call, &j, sums, false);
+            x_rows(&j, begin, begin + rows < a->out[0] ? begin + rows : a->out[0]);
+    }
     return true;
 }
 
-size_t SIMD(conv2d_filter_x_scratch)(const lks_conv_attrs *a, const lks_shape *w)
+/* The sums of an example. */
+size_t SIMD(conv2d_filter_x_scratch)(const lks_shape *w)
 {
-    return (size_t)(2 * a->kernel[0] * a->kernel[1] * w->dim[3] * x_padded(w->dim[2])) * sizeof(float);
+    return (size_t)(w->dim[0] * w->dim[1] * w->dim[2] * w->dim[3]) * sizeof(float);
 }

@@ -14,6 +14,7 @@ extern const lks_parts SIMD(conv2d_parts);
 void SIMD(conv_depthwise_part)(const lks_op_call *call, const lks_part *part);
 size_t SIMD(conv2d_scratch)(const void *attrs, const lks_type *const *in, const lks_type *out);
 void SIMD(conv2d_filter)(const lks_op_call *call);
+void SIMD(conv2d_filter_settle)(const lks_op_call *call, int part, int parts);
 size_t SIMD(conv2d_filter_scratch)(const void *attrs, const lks_type *const *in, const lks_type *out);
 void SIMD(matmul)(const lks_op_call *call);
 size_t SIMD(matmul_scratch)(const void *attrs, const lks_type *const *in, const lks_type *out);
@@ -38,7 +39,7 @@ bool SIMD(conv_vector)(struct conv_job *job, const float *w, int backward);
 /* Filter gradients whose vectors run over the input channels; false if `call` is none of them. `a`: as one line of positions
  * where the kernel is 1x1. */
 bool SIMD(conv2d_filter_x)(const lks_op_call *call, const lks_conv_attrs *a);
-size_t SIMD(conv2d_filter_x_scratch)(const lks_conv_attrs *a, const lks_shape *w);
+size_t SIMD(conv2d_filter_x_scratch)(const lks_shape *w);
 
 /* By lines, for kernels of three columns: one summed channel; one made channel of many. False elsewhere. x and y: of the
  * channels at work; w: of the made channel. */

@@ -80,6 +80,7 @@ static int all_finite(const float *x, int64_t n)
 void lks__conv2d_avx2(const lks_op_call *call);
 void lks__conv2d_input_avx2(const lks_op_call *call);
 void lks__conv2d_filter_avx2(const lks_op_call *call);
+void lks__conv2d_filter_settle_avx2(const lks_op_call *call, int part, int parts);
 extern const lks_parts lks__conv2d_parts_avx2;
 
 static bool wide(int64_t made, int64_t summed)
@@ -127,14 +128,14 @@ static const lks_kernel table[] = {
     { &lks__op_conv2d_input, NAME("conv2d_input"), wide_conv2d_input, SIMD(conv2d_scratch), SIMD(conv2d_input),
       LKS_AFTER_SIMPLE, false, NO_PARTS, NULL },
     { &lks__op_conv2d_filter, NAME("conv2d_filter"), wide_conv2d_filter, SIMD(conv2d_filter_scratch),
-      SIMD(conv2d_filter), 0, true, NO_PARTS, NULL },
+      SIMD(conv2d_filter), 0, true, NO_PARTS, SIMD(conv2d_filter_settle) },
 #if defined(__AVX512F__)
     { &lks__op_conv2d, "conv2d/avx2", NULL, SIMD(conv2d_scratch), lks__conv2d_avx2, LKS_AFTER_ALL, false,
       &lks__conv2d_parts_avx2, NULL },
     { &lks__op_conv2d_input, "conv2d_input/avx2", NULL, SIMD(conv2d_scratch), lks__conv2d_input_avx2, LKS_AFTER_SIMPLE,
       false, NO_PARTS, NULL },
     { &lks__op_conv2d_filter, "conv2d_filter/avx2", NULL, SIMD(conv2d_filter_scratch), lks__conv2d_filter_avx2, 0, true,
-      NO_PARTS, NULL },
+      NO_PARTS, lks__conv2d_filter_settle_avx2 },
 #endif
     { &lks__op_matmul, NAME("matmul"), NULL, SIMD(matmul_scratch), SIMD(matmul), LKS_AFTER_SIMPLE, false,
       &SIMD(matmul_parts), NULL },
