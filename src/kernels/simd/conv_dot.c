@@ -10,7 +10,7 @@ enum { LONGEST = 10, LANES = 16, KEPT = 64 }; /* lanes of KEPT positions wait fo
 typedef struct dot_part {
     const float *x, *w; /* first taps; weights are vectors, three side by side */
     int64_t x_row, w_row, rows;
-    int64_t pixel, block; /* to the next input in the order of the taps, to the next block's */
+    int64_t pixel, far, block; /* to the next input in the order of the taps, to the third, to the next block's */
     int64_t blocks;
     int before, behind; /* as in conv_line */
     bool carry;         /* sums begin with what is in lanes, not with +0 */
@@ -20,45 +20,41 @@ typedef struct dot_part {
 
 typedef void (*dot_fn)(const dot_part *d);
 
-/* The inputs of a row are loaded once for all that meet them. */
-LKS_INLINE void dot_taps(const dot_part *d, const float *x, vf *sum, int begin, int end, const int tap,
-                         const int length, const bool whole)
+/* A row of inputs, each loaded once for all taps that meet it, against three vectors of weights. far: three pixels. */
+LKS_INLINE void dot_row(const float *x, int64_t pixel, int64_t far, const vf *wv, vf *sum, int begin, int end,
+                        const int tap, const int length, const bool whole, vmask m)
 {
     const int inputs = length + 2;
-    const int64_t pixel = d->pixel, x_row = d->x_row, w_row = d->w_row;
-    const float *w = d->w;
 
-    for (int64_t a = d->rows; a > 0; a--, x += x_row, w += w_row) {
-        const vf wv[3] = { vf_load(w), vf_load(w + VF), vf_load(w + 2 * VF) };
-        const float *p = x;
+    LKS_UNROLL
+    for (int q = 0; q < inputs; q++) {
+        if (conv_line_has(q, inputs, begin, end)) {
+            const float *from = x + q % 3 * pixel;
+            vf v = whole ? vf_load(from) : vf_load_m(from, m);
 
-        LKS_UNROLL
-        for (int q = 0; q < inputs; q++) {
-            if (conv_line_has(q, inputs, begin, end)) {
-                const float *from = p + q % 3 * pixel;
-                vf v = whole ? vf_load(from) : vf_load_m(from, d->m);
+            LKS_ONCE(v);
+            LKS_UNROLL
+            for (int b = 0; b < 3; b++) {
+                const int i = conv_line_position(q, b, 1, tap, length);
 
-                LKS_ONCE(v);
-                LKS_UNROLL
-                for (int b = 0; b < 3; b++) {
-                    const int i = conv_line_position(q, b, 1, tap, length);
-
-                    if (i >= 0) VF_ADD_PRODUCT(sum[i], v, wv[b]);
-                }
+                if (i >= 0) VF_ADD_PRODUCT(sum[i], v, wv[b]);
             }
-            if (q % 3 == 2 && q + 1 < inputs) CONV_NEXT(p, 3 * pixel);
         }
+        if (q % 3 == 2 && q + 1 < inputs) CONV_NEXT(x, far);
     }
 }
 
 LKS_INLINE void dot_blocks(const dot_part *d, const int tap, const int length, const bool whole)
 {
-    const float *x = d->x;
+    const int64_t pixel = d->pixel, far = d->far, block = d->block, x_row = d->x_row, w_row = d->w_row, rows = d->rows;
+    const float *first = d->x, *const weights = d->w;
     float *lanes = d->lanes;
+    int before = d->before;
 
-    for (int64_t k = d->blocks; k > 0; k--, x += d->block, lanes += length * VF) {
-        const int before = lanes == d->lanes ? d->before : 0, behind = k == 1 ? d->behind : 0;
+    for (int64_t k = d->blocks; k > 0; k--, first += block, lanes += length * VF, before = 0) {
+        const float *x = first, *w = weights;
         int begin, end;
+        const bool inside = conv_line_inside(before, k == 1 ? d->behind : 0, tap, length + 2, &begin, &end) && whole;
         vf sum[LONGEST];
 
         LKS_UNROLL
@@ -67,9 +63,12 @@ LKS_INLINE void dot_blocks(const dot_part *d, const int tap, const int length, c
             LKS_UNROLL
             for (int i = 0; i < length; i++) sum[i] = vf_load(lanes + i * VF);
         }
-        if (conv_line_inside(before, behind, tap, length + 2, &begin, &end) && whole)
-            dot_taps(d, x, sum, 0, length + 2, tap, length, whole);
-        else dot_taps(d, x, sum, begin, end, tap, length, whole);
+        for (int64_t a = rows; a > 0; a--, x += x_row, w += w_row) {
+            const vf wv[3] = { vf_load(w), vf_load(w + VF), vf_load(w + 2 * VF) };
+
+            if (inside) dot_row(x, pixel, far, wv, sum, 0, length + 2, tap, length, whole, d->m);
+            else dot_row(x, pixel, far, wv, sum, begin, end, tap, length, whole, d->m);
+        }
         LKS_UNROLL
         for (int i = 0; i < length; i++) vf_store(lanes + i * VF, sum[i]);
     }
@@ -149,31 +148,25 @@ static const dot_fn blocks_of[2][2][LONGEST + 1] = { { LIST(whole_plain), LIST(m
                                                      { LIST(whole_back), LIST(masked_back) } };
 
 /* Blocks [k, end) of a line: 16 lanes over the channels, then the tree. */
-static void dot_line(const conv_line *l, const float *x, float *y, int64_t k, int64_t end)
+LKS_INLINE void dot_line(const conv_line *l, dot_part *d, const dot_fn whole, const dot_fn partial, const float *x,
+                         float *y, int64_t k, int64_t end)
 {
     const conv_tile *t = &l->t;
     const int64_t count = (end - k) * l->length;
     float lanes[(VP * KEPT + VF) * VF]; /* of what lies behind the last position nothing is kept */
-    dot_part d;
+    int64_t c = 0;
 
-    d.x_row = t->x_row_tap; /* field by field: initialisers this long are cleared by a slow instruction first */
-    d.w_row = t->w_row_tap;
-    d.rows = t->row_taps;
-    d.pixel = t->x_col_tap;
-    d.block = t->x_position;
-    d.blocks = end - k;
-    d.before = k == 0 ? l->before : 0;
-    d.behind = end == l->blocks ? l->behind : 0;
-    for (int64_t c = 0; c < t->depth; c += VF) {
-        d.x = x + c;
-        d.w = t->w + c * t->w_depth;
-        d.lanes = lanes + c % LANES * KEPT;
-        d.carry = c >= LANES;
-        d.m = vf_first(t->depth - c);
-        blocks_of[t->x_col_tap < 0][t->depth - c < VF][l->length](&d);
+    d->blocks = end - k;
+    d->before = k == 0 ? l->before : 0;
+    d->behind = end == l->blocks ? l->behind : 0;
+    d->w = t->w;
+    for (; c < t->depth; c += VF, d->w += t->w_depth) {
+        d->x = x + c;
+        d->lanes = lanes + c % LANES * KEPT;
+        d->carry = c >= LANES;
+        (t->depth - c < VF ? partial : whole)(d);
     }
-    for (int64_t c = (t->depth + VF - 1) / VF * VF; c < LANES; c += VF)
-        memset(lanes + c * KEPT, 0, (size_t)(count * VF) * sizeof *lanes);
+    for (; c < LANES; c += VF) memset(lanes + c * KEPT, 0, (size_t)(count * VF) * sizeof *lanes);
     dot_join(t, lanes, y, count);
 }
 
@@ -181,11 +174,21 @@ static void dot_lines(const conv_line *l)
 {
     const conv_tile *t = &l->t;
     const int64_t most = KEPT / l->length;
+    const dot_fn whole = blocks_of[t->x_col_tap < 0][0][l->length], partial = blocks_of[t->x_col_tap < 0][1][l->length];
+    dot_part d;
 
+    d.x_row = t->x_row_tap; /* field by field: initialisers this long are cleared by a slow instruction first */
+    d.w_row = t->w_row_tap;
+    d.rows = t->row_taps;
+    d.pixel = t->x_col_tap;
+    d.far = 3 * t->x_col_tap;
+    d.block = t->x_position;
+    d.m = vf_first(t->depth % VF);
     for (int64_t i = 0; i < l->lines; i++)
         for (int64_t k = 0; k < l->blocks; k += most)
-            dot_line(l, t->x + i * t->x_line + k * t->x_position, t->y + i * t->y_line + k * l->length * t->y_position,
-                     k, k + most < l->blocks ? k + most : l->blocks);
+            dot_line(l, &d, whole, partial, t->x + i * t->x_line + k * t->x_position,
+                     t->y + i * t->y_line + k * l->length * t->y_position, k,
+                     k + most < l->blocks ? k + most : l->blocks);
 }
 
 /* One group's weights for one made channel as vectors of channels, each (kernel positions, lanes). */
@@ -212,7 +215,7 @@ bool SIMD(conv_dot)(conv_job *j, const float *w, int64_t w_position, int64_t w_d
     memset(&l, 0, sizeof l);
     l.t.x_col_tap = j->cols.backward ? -j->x_pixel : j->x_pixel;
     l.t.depth = j->depth;
-    l.t.w_depth = j->rows.kernel * 3; /* times c */
+    l.t.w_depth = j->rows.kernel * 3 * VF; /* from vector to vector */
     l.t.y_position = j->y_pixel;
     l.t.after = j->after;
     return conv_line_walk(j, &l, x, y, &blocks);
