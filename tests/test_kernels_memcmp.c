@@ -253,6 +253,25 @@ static void matrices(const lks_kernel_set *set)
     }
 }
 
+/* Pixels of several vectors, several examples at once; sums of one number each. */
+static void reductions(const lks_kernel_set *set)
+{
+    static const int64_t shapes[][3] = { { 5, 7, 8 }, { 5, 7, 16 }, { 3, 4, 40 }, { 2, 3, 53 }, { 6, 5, 1 } };
+    static const lks_op *const ops[] = { &lks__op_batch_sum, &lks__op_batch_max };
+
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (int64_t n = 0; n < 14; n++)
+            for (uint32_t axes = 3; axes <= 4; axes++) { /* the pixels; the channels */
+                const lks_type x = { LKS_FLOAT32, true, false, { 3, { shapes[i][0], shapes[i][1], shapes[i][2] } } };
+                const lks_batch_attrs batch = { .axes = axes };
+                const lks_reduce_attrs row = { .axes = axes };
+
+                for (int k = 0; k < 2; k++) compare(set, &(problem){ ops[k], &batch, 1, { x }, n });
+                compare(set, &(problem){ &lks__op_reduce_sum, &row, 1, { x }, n });
+                compare(set, &(problem){ &lks__op_reduce_max, &row, 1, { x }, n });
+            }
+}
+
 static void self_checks_of_all_ops(const lks_kernel_set *set)
 {
     for (int i = 0; lks__ops[i] != NULL; i++)
@@ -334,6 +353,7 @@ static void check_set(const lks_kernel_set *set)
     self_checks_of_all_ops(set);
     listed_convolutions(set);
     random_convolutions(set);
+    reductions(set);
     matrices(set);
     elementwise(set);
     sums_and_finite_checks(set);

@@ -107,10 +107,10 @@ static inline float lks__rsqrt_f(float x)
 
 /* ---- exponentials ---- */
 
-/* x = n ln 2 + r; e^r = 1 + r + r^2 q(r); 2^n in two factors, so that a subnormal result is rounded once. */
-static inline float lks__exp_f(float x)
+/* For -104 <= c <= 89. c = n ln 2 + r; e^r = 1 + r + r^2 q(r); 2^n in two factors, so that a subnormal result is rounded
+ * once. */
+static inline float lks__exp_within_f(float c)
 {
-    float high = x > 89.0f ? 89.0f : x, c = high < -104.0f ? -104.0f : high;
     float t = lks__fma_f(c, 0x1.715476p+0f, 0x1.8p23f), n = t - 0x1.8p23f;
     float r = lks__fma_f(n, -0x1.7f7d1cp-20f, lks__fma_f(n, -0x1.62e4p-1f, c));
     int32_t k = (int32_t)(lks__bits_f(t) - 0x4b400000u), half = k >> 1;
@@ -122,6 +122,13 @@ static inline float lks__exp_f(float x)
     q = lks__fma_f(q, r, 0x1.fffffcp-2f);
     y = 1.0f + lks__fma_f(r * r, q, r);
     return y * lks__float_of((uint32_t)(half + 127) << 23) * lks__float_of((uint32_t)(k - half + 127) << 23);
+}
+
+static inline float lks__exp_f(float x)
+{
+    float high = x > 89.0f ? 89.0f : x;
+
+    return lks__exp_within_f(high < -104.0f ? -104.0f : high);
 }
 
 /* The same in double, to 2^-41 relative, for -700 < x < 700: e^x = scale + scale * part. */
@@ -159,7 +166,7 @@ static inline float lks__expm1_f(float x)
 
 static inline float lks__sigmoid_f(float x)
 {
-    float e = lks__exp_f(-__builtin_fabsf(x)), small = e / (1.0f + e);
+    float n = -__builtin_fabsf(x), e = lks__exp_within_f(n < -104.0f ? -104.0f : n), small = e / (1.0f + e);
 
     return x < 0.0f ? small : 1.0f - small; /* so that y (1 - y) keeps its digits near 1 */
 }
