@@ -330,6 +330,15 @@ static lks_status take_next(lks_map_cursor *m, lks_map_block *b, lks_element **o
     return status;
 }
 
+/* The function does next to nothing with large elements: what would be handed over leaves the caches, so there is nothing to try. */
+static bool only_moves(const lks_map_cursor *m)
+{
+    enum { BYTES_A_NS = 8 };
+
+    return m->cost > 0 &&
+           BYTES_A_NS * m->cost < atomic_load_explicit(&((lks_map_cursor *)m)->expected, memory_order_relaxed);
+}
+
 /* The first windows after a change cost memory and find no thread awake: they tell nothing. */
 static bool is_settled(const lks_map_cursor *m)
 {
@@ -340,7 +349,8 @@ lks_status lks__map_next_parallel(lks_map_cursor *m, lks_element **out)
 {
     lks_map_block *b;
 
-    lks__pace_step(&m->pace, m->cost, is_light(m), is_settled(m));
+    if (only_moves(m)) m->pace.inline_now = true;
+    else lks__pace_step(&m->pace, m->cost, is_light(m), is_settled(m));
     if (m->pace.inline_now && m->count == 0) return m->input_ended ? LKS_END : next_inline(m, out);
     if ((m->count == 0 || block_at(m, 0)->taken == 0) && !m->pace.inline_now) LKS_TRY(fill_window(m));
     if (m->count == 0) return LKS_END;
