@@ -1,4 +1,5 @@
-/* conv_near.h - internal. Lines of 3x3 convolutions with a single summed channel: all weights stay in registers. */
+/* conv_near.h - internal. Lines of 3x3 convolutions with a single summed channel: all weights stay in registers.
+ * Most go by lines (conv_line.h); what remains are groups and two columns. */
 #ifndef LKS_KERNELS_SIMD_CONV_NEAR_H
 #define LKS_KERNELS_SIMD_CONV_NEAR_H
 
