@@ -1,8 +1,8 @@
 /* conv2d_filter.c - the gradient of a convolution for its kernel: blocks of kernel positions and channels, each over
  * all positions of an example, examples in order.
  *
- * Vectors run over the output channels; over the input channels where there are fewer than four output channels; over
- * both in depthwise convolutions.
+ * Vectors run over the output channels; over the input channels where there are fewer than four output channels, or few enough
+ * for conv2d_filter_x.c; over both in depthwise convolutions.
  */
 #include "entries.h"
 #include "filter_tile.h"
