@@ -13,7 +13,7 @@
 #include "simd.h"
 
 /* A pointer that the compiler takes as it is: else it keeps the distance of each access in memory, and loads that for every one. */
-#define CONV_NEXT(p, distance)      \
+#define CONV_NEXT(p, distance) \
     do {                       \
         (p) += (distance);     \
         __asm__("" : "+r"(p)); \
