@@ -57,8 +57,11 @@ static int run(const cli_options *o)
 {
     cli_program p;
     cli_set set = { 0 };
-    int code = o->output != NULL ? cli_check_writable(o->output) : CLI_OK;
+    int code = CLI_OK;
 
+    if (o->output != NULL && (strlen(o->output) < 5 || strcmp(o->output + strlen(o->output) - 4, ".npz") != 0))
+        return cli_usage("predict", "--output takes a name that ends in .npz, not \"%s\"", o->output);
+    if (o->output != NULL) code = cli_check_writable(o->output);
     if (code == CLI_OK && o->png != NULL) code = cli_check_writable(o->png);
     if (code == CLI_OK) code = cli_open_program("predict", o, &p);
     if (code != CLI_OK) return code;

@@ -354,6 +354,32 @@ static void a_sequential_model_takes_its_shape_from_the_data(void **state)
     lks_model_release(m);
 }
 
+/* It would be passed over in silence: nothing of it lies within its size. */
+static void a_callback_without_its_size_is_refused(void **state)
+{
+    lks_model *m = lks_sequential();
+    lks_arrays a = { .x = x, .y = y };
+    lks_callback c = { .struct_size = 0 };
+
+    (void)state;
+    lks_sequential_add(m, lks_dense_layer(.units = 2));
+    assert_int_equal(lks_compile(m, .loss = "sparse_categorical_crossentropy:from_logits=true"), LKS_OK);
+    expect(lks_fit_arrays(m, &a, .callbacks = &c, .n_callbacks = 1), LKS_E_ARG, "set it to sizeof(lks_callback)");
+    lks_model_release(m);
+}
+
+static void one_hot_rows_are_no_class_numbers(void **state)
+{
+    lks_model *m = lks_sequential();
+    lks_arrays a = { .x = x, .y = y, .y_one_hot = 2 };
+
+    (void)state;
+    lks_sequential_add(m, lks_dense_layer(.units = 2));
+    assert_int_equal(lks_compile(m, .loss = "sparse_categorical_crossentropy:from_logits=true"), LKS_OK);
+    expect(lks_fit_arrays(m, &a), LKS_E_SHAPE, "one-hot rows belong to categorical_crossentropy");
+    lks_model_release(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +393,8 @@ int main(void)
         cmocka_unit_test(steps_per_epoch_runs_on_through_the_data),
         cmocka_unit_test(passes_that_end_with_an_epoch_start_anew),
         cmocka_unit_test(targets_of_another_rank_are_refused),
+        cmocka_unit_test(one_hot_rows_are_no_class_numbers),
+        cmocka_unit_test(a_callback_without_its_size_is_refused),
         cmocka_unit_test(retain_keeps_what_builders_steal),
         cmocka_unit_test(history_holds_validation_and_metrics),
         cmocka_unit_test(a_callback_can_stop_training),

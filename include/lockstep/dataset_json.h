@@ -6,7 +6,9 @@
  *      {"op": "prefetch", "buffer_size": -1}]
  *
  * with tf.data's names for stages and arguments (-1 is AUTOTUNE); an unknown word or argument is refused with the nearest one.
- * - Stages of several datasets have "inputs", a list of such lists.
+ * - Stages of several datasets have "inputs", a list of such lists; range has "args": [stop], [start, stop] or [start, stop, step].
+ * - Numbers in messages and tables, "shuffle (stage 8)", count what is built, sources first: image_dataset_from_directory is five
+ *   stages. "stage 4 of the pipeline" is the fourth of the list.
  * - Sources: range, random, from_tensors, from_tensor_slices ("value": an array [[1, 2], [3, 4]], {"array": ..., "dtype": "uint8"},
  *   {"tuple": [...]} or {"dict": {...}}), map_indexed, list_files, text_lines, csv, fixed_length, tfrecord, webdataset ("fields":
  *   ["cls:int64", "jpg;png", "txt?"]), tfds, image_dataset_from_directory ("image_size": [height, width]), cifar10, cifar100, idx,

@@ -83,7 +83,7 @@ LKS_API int64_t lks_model_count_params(const lks_model *model);
 LKS_API lks_tensor *lks_model_weight(lks_model *model, size_t i);
 LKS_API const char *lks_model_weight_path(const lks_model *model, size_t i); /* "conv2d/kernel"; NULL out of range */
 LKS_API lks_status lks_model_set_weight(lks_model *model, size_t i,
-                                        const lks_tensor *value); /* shape must match; borrows */
+                                        const lks_tensor *value); /* shape must match; numbers are converted; borrows */
 /* SHA-256 over all weights' float32 bytes in order, as 64 hexadecimal digits and a zero. */
 LKS_API lks_status lks_model_digest(const lks_model *model, char digest[65]);
 

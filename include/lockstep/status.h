@@ -60,7 +60,9 @@ LKS_API lks_status lks_fail(lks_status code, const char *fmt, ...) LKS_PRINTF(2,
 /* ---- options: named arguments of builders ----
  * lks_dense(x, .units = 10) is lks_dense_with(x, &(const lks_dense_options){ sizeof..., .units = 10 }).
  * A field left out is zero and means the default; where zero is a meaningful value of its own it
- * is said with one of these. C++ and FFI callers fill the struct and call the _with form. */
+ * is said with one of these. C++ and FFI callers fill the struct and call the _with form. These builders are macros: a compound
+ * literal with a comma in it, given as an argument, needs parentheses of its own, as in lks_add(2, ((lks_node[]){ a, b })) or
+ * lks_fit_arrays(model, (&(lks_arrays){ .x = x, .y = y }), .epochs = 2). */
 typedef enum lks_tristate { LKS_DEFAULT = 0, LKS_TRUE = 1, LKS_FALSE = -1 } lks_tristate;
 
 #define LKS_ZERO (-0.0)        /* an explicit 0 for an option of type double */

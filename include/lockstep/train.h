@@ -59,7 +59,7 @@ LKS_API int64_t lks_history_epoch(const lks_history *history, size_t i); /* inde
 LKS_API double lks_history_seconds(const lks_history *history,
                                    size_t i); /* wall time of the i-th epoch, validation included */
 
-/* ---- callbacks ---- every function may be NULL; a status other than LKS_OK stops the call and is returned by it. Setting
+/* ---- callbacks ---- struct_size must be set, `{ .struct_size = sizeof(lks_callback), ... }`; every function may be NULL; a status other than LKS_OK stops the call and is returned by it. Setting
  * stop_training through lks_model_stop_training ends fit after the present batch or epoch, as Keras. */
 typedef struct lks_callback {
     size_t struct_size;

@@ -147,6 +147,11 @@ static lks_node labels_of(lks_node t, lks_node p)
     lks_shape ts = lks_node_shape(t), ps = lks_node_shape(p);
 
     if (ts.rank == ps.rank && ts.rank > 0 && ts.dim[ts.rank - 1] == 1) t = lks_ops_squeeze(t, -1);
+    else if (ts.rank >= 0 && ts.rank == ps.rank) /* one-hot rows would be read as class numbers 0 and 1 */
+        return lks__node_fail(p.graph,
+                              lks__fail(LKS_E_SHAPE,
+                                        "the targets have as many axes as the predictions; a sparse loss takes class "
+                                        "numbers, one-hot rows belong to categorical_crossentropy"));
     return lks__node_ok(t) && lks__node_type(t)->dtype == LKS_INT32 ? t : lks_ops_cast(t, LKS_INT32);
 }
 

@@ -38,6 +38,9 @@ static lks_status call_one(const lks_hooks *h, const lks_callback *c, lks_hook h
 
 lks_status lks__hooks_call(const lks_hooks *h, lks_hook hook, int64_t number, const lks_logs *logs)
 {
+    if (h->n > 0 && h->callbacks[0].struct_size < sizeof(size_t) + sizeof(void *)) /* else none would ever be called */
+        return lks__fail(LKS_E_ARG, "callbacks: struct_size is %zu; set it to sizeof(lks_callback)",
+                         h->callbacks[0].struct_size);
     for (int64_t i = 0; i < h->n; i++) {
         lks_callback c = at(h, i);
         LKS_TRY(call_one(h, &c, hook, number, logs));

@@ -80,9 +80,22 @@ static char kind_of(const char *arguments, const char *key)
     return 0;
 }
 
+/* The names with commas between them, as many as fit. */
+static void join(const char *const *names, char *out, size_t size)
+{
+    size_t used = 0;
+
+    for (; *names != NULL && used + strlen(*names) + 3 <= size; names++) {
+        if (used > 0) memcpy(out + used, ", ", 2), used += 2;
+        memcpy(out + used, *names, strlen(*names));
+        used += strlen(*names);
+    }
+    out[used] = '\0';
+}
+
 static lks_status unknown(const lks_call *c, const lks_word *w, const char *key)
 {
-    char copy[512], *rest = copy;
+    char copy[512], list[512], *rest = copy;
     const char *name[32], *near;
     size_t n = 0;
 
@@ -98,7 +111,9 @@ static lks_status unknown(const lks_call *c, const lks_word *w, const char *key)
     near = lks__nearest(key, name);
     if (near != NULL)
         return lks__fail(LKS_E_ARG, "\"%s\" has no argument \"%.80s\"; did you mean \"%s\"?", c->word, key, near);
-    return lks__fail(LKS_E_ARG, "\"%s\" has no argument \"%.80s\"%s", c->word, key, n == 0 ? "; it takes none" : "");
+    if (n == 0) return lks__fail(LKS_E_ARG, "\"%s\" has no argument \"%.80s\"; it takes none", c->word, key);
+    join(name, list, sizeof list);
+    return lks__fail(LKS_E_ARG, "\"%s\" has no argument \"%.80s\"; it takes %s", c->word, key, list);
 }
 
 lks_status lks__call_check(const lks_call *c, const lks_word *w, const char *head)

@@ -22,7 +22,8 @@ static lks_dataset *build_stage(lks_language *l, const json_t *json, size_t numb
     const lks_word *w = NULL;
     lks_status status = LKS_OK;
 
-    if (c.word == NULL) status = lks__fail(LKS_E_FORMAT, "stage %zu of the pipeline has no \"op\"", number);
+    if (c.word == NULL)
+        status = lks__fail(LKS_E_FORMAT, "stage %zu of the pipeline has no \"op\" with a word", number + 1);
     else if ((w = lks__word_find(number == 0 ? lks__source_words : lks__stage_words, c.word,
                                  number == 0 ? "source" : "stage")) == NULL)
         status = LKS_E_NOTFOUND;
