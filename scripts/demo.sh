@@ -9,6 +9,7 @@ epochs=${1:-10}
 
 lockstep_install
 say "Building ..."
+LOCKSTEP_TARGET=lockstep_cli # without tests and benchmarks
 lockstep_build release >build-demo.log 2>&1 || { cat build-demo.log; rm -f build-demo.log; exit 1; }
 rm -f build-demo.log
 lockstep=build/release/lockstep

@@ -74,7 +74,8 @@ lockstep_apt()
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing </dev/null
 }
 
-# lockstep_build PRESET [cmake argument...]: configures where needed (a second time ninja does it itself) and builds.
+# lockstep_build PRESET [cmake argument...]: configures where needed (a second time ninja does it itself) and builds all, or
+# $LOCKSTEP_TARGET.
 lockstep_build()
 {
     preset=$1
@@ -84,5 +85,5 @@ lockstep_build()
         grep -E '^-- (Lockstep|  )' "configure.$$.log" || true
         rm -f "configure.$$.log"
     fi
-    cmake --build "build/$preset"
+    cmake --build "build/$preset" ${LOCKSTEP_TARGET:+--target "$LOCKSTEP_TARGET"}
 }

@@ -67,6 +67,23 @@ static const char *wants(char kind, const json_t *v)
     }
 }
 
+/* A pipeline that lacks one would mean something else than it says: take nothing, say. Only the first is named. */
+static lks_status check_needed(const lks_call *c, const char *arguments)
+{
+    for (const char *at = arguments; *at != '\0'; at += strspn(at, " ")) {
+        const size_t whole = strcspn(at, " "), length = strcspn(at, ":");
+        char name[64];
+
+        if (at[whole - 1] == '!' && length < sizeof name) {
+            memcpy(name, at, length);
+            name[length] = '\0';
+            if (lks__call_value(c, name) == NULL) return lks__fail(LKS_E_ARG, "\"%s\" needs \"%s\"", c->word, name);
+        }
+        at += whole;
+    }
+    return LKS_OK;
+}
+
 /* The kind of an argument, 0 if there is none of this name. */
 static char kind_of(const char *arguments, const char *key)
 {
@@ -130,7 +147,7 @@ lks_status lks__call_check(const lks_call *c, const lks_word *w, const char *hea
         want = json_is_null(v) ? NULL : wants(kind, v);
         if (want != NULL) return lks__fail(LKS_E_ARG, "\"%s\" of \"%s\" must be %s", key, c->word, want);
     }
-    return LKS_OK;
+    return check_needed(c, w->arguments);
 }
 
 /* ---- values ---- */

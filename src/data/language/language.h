@@ -26,7 +26,7 @@ typedef struct lks_call {
 } lks_call;
 
 /* Kinds: i whole number, n number, b truth, s text, l whole number or list of them, N text or list of texts, m list of numbers,
- * f function, p list of pipelines, v anything. */
+ * f function, p list of pipelines, v anything; a ! behind it: it must be given. */
 typedef struct lks_word {
     const char *name, *arguments;
     lks_dataset *(*stage)(const lks_call *c, lks_dataset *input); /* steals the input; sources get NULL */
