@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "lockstep/tensor.h"
+#include "tensor/tensor.h"
 
 static void a_view_keeps_its_base_alive(void **state)
 {
@@ -21,6 +22,31 @@ static void a_view_keeps_its_base_alive(void **state)
     assert_int_equal(lks_tensor_size(rows), 4);
     assert_true(((const float *)lks_tensor_cdata(rows))[0] == 2.0f);
     lks_tensor_release(rows);
+}
+
+static void come_home(void *owner, lks_tensor *tensor)
+{
+    *(lks_tensor **)owner = tensor;
+}
+
+static void strings_of_rows_that_were_cut_off_are_freed_and_gone(void **state)
+{
+    lks_tensor *back = NULL;
+    lks_tensor *t = lks__tensor_create_homed(4 * sizeof(lks_bytes), come_home, &back);
+    const lks_shape four = lks_shape(4);
+
+    (void)state;
+    assert_non_null(t);
+    lks__tensor_revive(t, LKS_STRING, &four);
+    for (int64_t i = 0; i < 3; i++) assert_int_equal(lks__tensor_set_bytes(t, i, "a record", 8), LKS_OK);
+    lks__tensor_set_rows(t, 1);
+    lks_tensor_release(t);
+    assert_ptr_equal(back, t);
+    lks__tensor_revive(t, LKS_STRING, &four);
+    for (int64_t i = 0; i < 4; i++) assert_int_equal(((const lks_bytes *)lks_tensor_cdata(t))[i].size, 0);
+    lks__tensor_set_rows(t, 2);
+    lks_tensor_release(t);
+    lks__tensor_destroy(back); /* under the address sanitizer: nothing is left */
 }
 
 static void rows_outside_are_refused_in_a_sentence(void **state)
@@ -50,6 +76,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_view_keeps_its_base_alive),
         cmocka_unit_test(rows_outside_are_refused_in_a_sentence),
+        cmocka_unit_test(strings_of_rows_that_were_cut_off_are_freed_and_gone),
         cmocka_unit_test(floats_saturate_as_integers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

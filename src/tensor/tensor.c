@@ -242,8 +242,11 @@ void lks__tensor_revive(lks_tensor *tensor, lks_dtype dtype, const lks_shape *sh
                (size_t)(tensor->size - tensor->kept) * sizeof(lks_bytes));
 }
 
+/* Rows that are cut off may hold strings already: a record was good up to some feature. */
 void lks__tensor_set_rows(lks_tensor *tensor, int64_t rows)
 {
+    if (tensor->home != NULL && tensor->owns_data && tensor->dtype == LKS_STRING && tensor->kept < tensor->size)
+        tensor->kept = tensor->size;
     tensor->shape.dim[0] = rows;
     tensor->size = lks_shape_size(&tensor->shape);
 }

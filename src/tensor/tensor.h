@@ -31,7 +31,7 @@ lks_tensor *lks__tensor_create_homed(size_t capacity, void (*home)(void *owner, 
 size_t lks__tensor_capacity(const lks_tensor *tensor);
 /* shape * dtype must fit the capacity; strings start empty, other contents are undefined. */
 void lks__tensor_revive(lks_tensor *tensor, lks_dtype dtype, const lks_shape *shape);
-/* Fewer rows on axis 0 than it was made with (those beyond, if strings, must be empty). */
+/* Fewer rows on axis 0 than it was made with (those beyond, if strings, must be empty, but in homed tensors). */
 void lks__tensor_set_rows(lks_tensor *tensor, int64_t rows);
 /* For one of capacity 0: a view of `shape` at `offset` bytes into base, which it shares. */
 void lks__tensor_revive_view(lks_tensor *tensor, lks_tensor *base, const lks_shape *shape, size_t offset);
