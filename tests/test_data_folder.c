@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/lockstep-folder-XXXXXX";
+#include "support/folder.h"
 
 static const char *at(const char *name)
 {
@@ -39,10 +39,9 @@ static void put_text(const char *name, const char *text)
     fclose(f);
 }
 
-static int make_folder(void **state)
+static int fill_folder(void **state)
 {
-    (void)state;
-    if (mkdtemp(folder) == NULL || mkdir(at("b"), 0700) != 0 || mkdir(at("a"), 0700) != 0 ||
+    if (make_folder(state) != 0 || mkdir(at("b"), 0700) != 0 || mkdir(at("a"), 0700) != 0 ||
         mkdir(at("a/sub"), 0700) != 0)
         return -1;
     put("a/2.bmp", 4, 5, 10);
@@ -52,15 +51,6 @@ static int make_folder(void **state)
     put_text("a/._1.bmp", "side file");
     put_text("a/readme.txt", "no picture");
     return 0;
-}
-
-static int remove_folder(void **state)
-{
-    char command[600];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
 }
 
 static void pictures_come_in_order_with_their_labels(void **state)
@@ -247,5 +237,5 @@ int main(void)
         cmocka_unit_test(json_takes_the_size_as_keras_does),
         cmocka_unit_test(files_that_are_no_pictures_are_named_before_the_first_step),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, fill_folder, remove_folder);
 }

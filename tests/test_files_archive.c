@@ -16,9 +16,8 @@
 #include "files/npz.h"
 #include "lockstep/files.h"
 #include "support/failing_alloc.h"
+#include "support/folder.h"
 #include "support/shared.h"
-
-static char folder[] = "/tmp/lockstep-archive-XXXXXX";
 
 static int same(const lks_tensor *a, const lks_tensor *b)
 {
@@ -337,21 +336,6 @@ static void a_file_job_has_a_large_stack_and_brings_its_error_back(void **state)
     assert_int_equal(lks__file_job(nested, &n), LKS_E_FORMAT);
     assert_int_equal(n, 1);
     assert_string_equal(lks_last_error(), "said inside");
-}
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) == NULL;
-}
-
-static int remove_folder(void **state)
-{
-    char command[256];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
 }
 
 int main(void)

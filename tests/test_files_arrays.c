@@ -17,10 +17,9 @@
 #include "files/npz.h"
 #include "lockstep/files.h"
 #include "support/failing_alloc.h"
+#include "support/folder.h"
 #include "support/shared.h"
 #include "tensor/tensor.h"
-
-static char folder[] = "/tmp/lockstep-arrays-XXXXXX";
 
 static double special(const json_t *v)
 {
@@ -340,21 +339,6 @@ static void every_allocation_may_fail(void **state)
     EVERY_ALLOCATION_FAILS(status = lks_write_npz(npz, 1, keys, &t), (void)0);
     EVERY_ALLOCATION_FAILS(status = lks_read_npz(npz, "a", &back), lks_tensor_release(back));
     lks_tensor_release(t);
-}
-
-static int remove_folder(void **state)
-{
-    char command[256];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) == NULL;
 }
 
 int main(void)

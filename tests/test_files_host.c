@@ -15,9 +15,8 @@
 #include "files/json.h"
 #include "files/keras_archive.h"
 #include "lockstep/files.h"
+#include "support/folder.h"
 #include "support/shared.h"
-
-static char folder[] = "/tmp/lockstep-host-XXXXXX";
 
 static lks_status write_all(const char *npz, const char *keras)
 {
@@ -203,23 +202,13 @@ static void every_allocation_of_every_library_may_fail(void **state)
 #endif
 }
 
-static int make_folder(void **state)
+static int name_files(void **state)
 {
-    (void)state;
-    if (mkdtemp(folder) == NULL) return 1;
+    if (make_folder(state) != 0) return 1;
     snprintf(npz_path, sizeof npz_path, "%s/a.npz", folder);
     snprintf(keras_path, sizeof keras_path, "%s/a.keras", folder);
     snprintf(png_path, sizeof png_path, "%s/a.png", folder);
     return 0;
-}
-
-static int remove_folder(void **state)
-{
-    char command[256];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
 }
 
 int main(void)
@@ -229,5 +218,5 @@ int main(void)
         cmocka_unit_test(a_decimal_comma_changes_nothing),
         cmocka_unit_test(every_allocation_of_every_library_may_fail),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, name_files, remove_folder);
 }

@@ -20,9 +20,8 @@
 #include "files/zip_archive.h"
 #include "lockstep/files.h"
 #include "support/failing_alloc.h"
+#include "support/folder.h"
 #include "support/shared.h"
-
-static char folder[] = "/tmp/lockstep-mnist-XXXXXX";
 
 static void sha256_gives_the_published_sums(void **state)
 {
@@ -425,21 +424,6 @@ static void every_allocation_may_fail(void **state)
         lks_tensor_release(x);
         lks_tensor_release(y);
     });
-}
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) == NULL;
-}
-
-static int remove_folder(void **state)
-{
-    char command[256];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
 }
 
 int main(void)

@@ -14,6 +14,7 @@
 #include "files/reader.h"
 #include "lockstep/files.h"
 #include "support/failing_alloc.h"
+#include "support/folder.h"
 #include "support/shared.h"
 
 /* fontconfig keeps what it read of the system's fonts; the leak checker does not see who holds it. */
@@ -22,8 +23,6 @@ const char *__lsan_default_suppressions(void)
 {
     return "leak:libfontconfig\n";
 }
-
-static char folder[] = "/tmp/lockstep-pictures-XXXXXX";
 
 static int has_png(void)
 {
@@ -181,21 +180,6 @@ static void a_grid_shows_pictures_captions_and_titles(void **state)
     assert_int_equal(lks_draw_grid(path, images, .captions = captions), LKS_E_ARG);
     assert_int_equal(lks_draw_grid(path, images, .scale = 1000000), LKS_E_LIMIT);
     lks_tensor_release(images);
-}
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) == NULL;
-}
-
-static int remove_folder(void **state)
-{
-    char command[256];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
 }
 
 int main(void)

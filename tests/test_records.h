@@ -9,9 +9,8 @@
 #include <unistd.h>
 
 #include "support/failing_alloc.h"
+#include "support/folder.h"
 #include "tensor/tensor.h"
-
-static char folder[64];
 
 static inline const char *path(const char *name)
 {
@@ -84,22 +83,6 @@ static inline int64_t each(lks_dataset *ds, void (*see)(lks_element *e, int64_t 
     lks_iter_release(it);
     lks_dataset_release(ds);
     return n;
-}
-
-static inline int make_folder(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/lks-test-records-XXXXXX");
-    return mkdtemp(folder) == NULL ? -1 : 0;
-}
-
-static inline int remove_folder(void **state)
-{
-    char command[128];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
 }
 
 #endif

@@ -69,24 +69,12 @@ static const lks_config_family family = { "initializer", "keras.initializers", l
 
 lks_status lks__initializer_check(const char *spec)
 {
-    const lks_config_class *c;
-    void *options;
-
-    LKS_TRY(lks__config_from_spec(&family, spec, &c, &options));
-    lks__options_free(c->fields, options);
-    return LKS_OK;
+    return lks__config_check(&family, spec);
 }
 
 lks_status lks__initializer_to_json(const char *spec, json_t **out)
 {
-    const lks_config_class *c;
-    void *options;
-    lks_status status;
-
-    LKS_TRY(lks__config_from_spec(&family, spec, &c, &options));
-    status = lks__config_to_json(&family, c, options, out);
-    lks__options_free(c->fields, options);
-    return status;
+    return lks__config_spec_to_json(&family, spec, out);
 }
 
 void lks__initializer_fans(const lks_shape *shape, double *fan_in, double *fan_out)

@@ -338,12 +338,7 @@ static lks_status open_spec(const char *spec, const act_class **class_, void **o
 
 lks_status lks__activation_check(const char *spec)
 {
-    const act_class *c;
-    void *options;
-
-    LKS_TRY(open_spec(spec, &c, &options));
-    lks__options_free(c->config.fields, options);
-    return LKS_OK;
+    return lks__config_check(&family, spec);
 }
 
 lks_node lks__activation_apply(const char *spec, lks_node x)

@@ -111,3 +111,25 @@ lks_status lks__config_to_json(const lks_config_family *family, const lks_config
     json_decref(config);
     return status;
 }
+
+lks_status lks__config_check(const lks_config_family *family, const char *spec)
+{
+    const lks_config_class *c;
+    void *options;
+
+    LKS_TRY(lks__config_from_spec(family, spec, &c, &options));
+    lks__options_free(c->fields, options);
+    return LKS_OK;
+}
+
+lks_status lks__config_spec_to_json(const lks_config_family *family, const char *spec, json_t **out)
+{
+    const lks_config_class *c;
+    void *options;
+    lks_status status;
+
+    LKS_TRY(lks__config_from_spec(family, spec, &c, &options));
+    status = lks__config_to_json(family, c, options, out);
+    lks__options_free(c->fields, options);
+    return status;
+}

@@ -119,7 +119,10 @@ lks_status lks__config_from_spec(const lks_config_family *family, const char *sp
                                  void **options);
 lks_status lks__config_from_json(const lks_config_family *family, const json_t *value, const lks_config_class **class_,
                                  void **options);
-/* {"module", "class_name", "config", "registered_name"}, a new reference. */
+/* Whether spec names a class of the family and options it has. */
+lks_status lks__config_check(const lks_config_family *family, const char *spec);
+/* {"module", "class_name", "config", "registered_name"}, a new reference; of a class with its options, or of a spec. */
+lks_status lks__config_spec_to_json(const lks_config_family *family, const char *spec, json_t **out);
 lks_status lks__config_to_json(const lks_config_family *family, const lks_config_class *class_, const void *options,
                                json_t **out);
 lks_status lks__config_object(const char *module, const char *class_name, json_t *config,

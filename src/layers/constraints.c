@@ -80,12 +80,7 @@ static const lks_config_family family = { "constraint", "keras.constraints", lis
 
 lks_status lks__constraint_check(const char *spec)
 {
-    const lks_config_class *c;
-    void *options;
-
-    LKS_TRY(lks__config_from_spec(&family, spec, &c, &options));
-    lks__options_free(c->fields, options);
-    return LKS_OK;
+    return lks__config_check(&family, spec);
 }
 
 lks_node lks__constraint_apply(const char *spec, lks_node w)
@@ -105,12 +100,5 @@ lks_node lks__constraint_apply(const char *spec, lks_node w)
 
 lks_status lks__constraint_to_json(const char *spec, json_t **out)
 {
-    const lks_config_class *c;
-    void *options;
-    lks_status status;
-
-    LKS_TRY(lks__config_from_spec(&family, spec, &c, &options));
-    status = lks__config_to_json(&family, c, options, out);
-    lks__options_free(c->fields, options);
-    return status;
+    return lks__config_spec_to_json(&family, spec, out);
 }

@@ -21,12 +21,7 @@ static const lks_config_family family = { "regularizer", "keras.regularizers", l
 
 lks_status lks__regularizer_check(const char *spec)
 {
-    const lks_config_class *c;
-    void *options;
-
-    LKS_TRY(lks__config_from_spec(&family, spec, &c, &options));
-    lks__options_free(c->fields, options);
-    return LKS_OK;
+    return lks__config_check(&family, spec);
 }
 
 static lks_node weighted(double factor, lks_node sum)
@@ -62,12 +57,5 @@ lks_node lks__regularizer_apply(const char *spec, lks_node w)
 
 lks_status lks__regularizer_to_json(const char *spec, json_t **out)
 {
-    const lks_config_class *c;
-    void *options;
-    lks_status status;
-
-    LKS_TRY(lks__config_from_spec(&family, spec, &c, &options));
-    status = lks__config_to_json(&family, c, options, out);
-    lks__options_free(c->fields, options);
-    return status;
+    return lks__config_spec_to_json(&family, spec, out);
 }

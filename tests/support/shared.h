@@ -21,14 +21,14 @@ static inline const char *shared_folder(void)
 #define NEED_SHARED() \
     (shared_folder() != NULL ? shared_folder() : (printf("skipped: ../shared not found\n"), skip(), (const char *)NULL))
 
-/* "FOLDER/NAME" in one of four buffers used in turn. */
-static inline const char *in_folder(const char *folder, const char *name)
+/* "WHERE/NAME" in one of four buffers used in turn. */
+static inline const char *in_folder(const char *where, const char *name)
 {
     static char paths[4][2048];
     static int turn;
     char *path = paths[turn++ % 4];
 
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    snprintf(path, sizeof paths[0], "%s/%s", where, name);
     return path;
 }
 
