@@ -1,11 +1,9 @@
-/* save.c - see save.h. The temporary file carries the process id and a counter, so writers never meet. */
+/* save.c - see save.h. A temporary file is closed last: until then it is locked, and no other writer takes it for one that was left. */
 #include "save.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
 #include "os_error.h"
+#include "temporary.h"
 
 static lks_status no_memory(const char *path)
 {
@@ -29,20 +27,6 @@ static lks_status real_target(const char *path, char **out)
 
     if (copy == NULL) return no_memory(path);
     *out = copy;
-    return LKS_OK;
-}
-
-static lks_status open_temporary(lks_saving *s)
-{
-    static atomic_uint counter;
-    lks_text name = { 0 };
-
-    lks__text_printf(&name, "%s.tmp-%ld-%u", s->path, (long)getpid(), atomic_fetch_add(&counter, 1));
-    LKS_TRY(lks__text_take(&name, &s->temporary));
-    s->fd = open(s->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (s->fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-        return lks__fail(LKS_E_IO, "cannot write '%s': there is no such folder", s->path);
-    if (s->fd < 0) return lks__fail(LKS_E_IO, "cannot create '%s': %s", s->temporary, lks__os_error(errno));
     return LKS_OK;
 }
 
@@ -62,7 +46,7 @@ lks_status lks__save_begin(const char *path, lks_saving *out)
 
     if (exists && S_ISDIR(info.st_mode)) return lks__fail(LKS_E_IO, "cannot write '%s': it is a directory", path);
     LKS_TRY(real_target(path, &s.path));
-    status = exists && !S_ISREG(info.st_mode) ? open_directly(&s) : open_temporary(&s);
+    status = exists && !S_ISREG(info.st_mode) ? open_directly(&s) : lks__temporary_open(s.path, &s.temporary, &s.fd);
     if (status != LKS_OK) {
         lks__free(s.temporary);
         lks__free(s.path);
@@ -117,24 +101,23 @@ lks_status lks__save_commit(lks_saving *s)
 
     if (s->temporary != NULL && fsync(s->fd) != 0)
         status = lks__fail(LKS_E_IO, "cannot write '%s' to disk: %s", s->path, lks__os_error(errno));
-    if (close(s->fd) != 0 && status == LKS_OK)
-        status = lks__fail(LKS_E_IO, "cannot finish '%s': %s", s->path, lks__os_error(errno));
-    s->fd = -1;
     if (status == LKS_OK && s->temporary != NULL && rename(s->temporary, s->path) != 0)
         status = lks__fail(LKS_E_IO, "cannot rename '%s' to '%s': %s", s->temporary, s->path, lks__os_error(errno));
     if (status != LKS_OK) {
         lks__save_abort(s);
         return status;
     }
+    if (close(s->fd) != 0 && s->temporary == NULL)
+        status = lks__fail(LKS_E_IO, "cannot finish '%s': %s", s->path, lks__os_error(errno));
     if (s->temporary != NULL) sync_folder(s->path);
     forget(s);
-    return LKS_OK;
+    return status;
 }
 
 void lks__save_abort(lks_saving *s)
 {
-    if (s->fd >= 0) close(s->fd);
     if (s->temporary != NULL) unlink(s->temporary);
+    if (s->fd >= 0) close(s->fd);
     forget(s);
 }
 
@@ -150,34 +133,4 @@ lks_status lks__save_file(const char *path, const void *data, size_t n)
         return status;
     }
     return lks__save_commit(&s);
-}
-
-/* "NAME.tmp-PID-N" of a process that is gone? */
-static bool left_behind(const char *entry, const char *name)
-{
-    const size_t n = strlen(name);
-    long pid;
-    char *end;
-
-    if (strncmp(entry, name, n) != 0 || strncmp(entry + n, ".tmp-", 5) != 0) return false;
-    errno = 0;
-    pid = strtol(entry + n + 5, &end, 10);
-    return errno == 0 && pid > 0 && *end == '-' && getpgid((pid_t)pid) < 0 && errno == ESRCH;
-}
-
-void lks__save_sweep(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *name = slash == NULL ? path : slash + 1;
-    char *folder = slash == NULL ? lks__strdup(".") : lks__strdup(path);
-    struct dirent *e;
-    DIR *d;
-
-    if (folder == NULL) return; /* they stay until the next time */
-    if (slash != NULL) folder[name - path] = '\0';
-    d = opendir(folder);
-    while (d != NULL && (e = readdir(d)) != NULL)
-        if (left_behind(e->d_name, name)) unlinkat(dirfd(d), e->d_name, 0);
-    if (d != NULL) closedir(d);
-    lks__free(folder);
 }

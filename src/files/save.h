@@ -17,7 +17,4 @@ void lks__save_abort(lks_saving *s);        /* removes what was written */
 
 lks_status lks__save_file(const char *path, const void *data, size_t n);
 
-/* Removes the temporary files of 'path' whose writers were killed: those of processes that are no longer there. */
-void lks__save_sweep(const char *path);
-
 #endif

@@ -14,6 +14,7 @@
 #include "files/os_error.h"
 #include "files/reader.h"
 #include "files/save.h"
+#include "files/temporary.h"
 #include "tensor/tensor.h"
 
 enum { CHECKSUM = 4, MAX_IDENTITY = 4 };
@@ -307,7 +308,7 @@ lks_status lks__backup_read(const char *folder, const lks_backup *b, lks_backup_
     lks_status status;
 
     path_of(folder, path, sizeof path);
-    lks__save_sweep(path);
+    lks__temporary_sweep(path);
     *found = access(path, F_OK) == 0;
     if (!*found) return LKS_OK;
     status = lks__read_file(path, SIZE_MAX / 2, (void **)&f.bytes, &f.size);
