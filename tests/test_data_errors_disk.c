@@ -7,9 +7,11 @@
 #include "test_texts.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 
+#include "files/h5_check.h"
 #include "lockstep/image.h"
 
 /* ---- writing ---- */
@@ -226,6 +228,30 @@ static void a_large_hdf5_file_that_is_cut_off_meanwhile_is_an_error(void **state
     assert_true(finish(it, "has 1000000 now: it was cut off meanwhile") < 59990);
 }
 
+/* The size that was told first is what the checks start from. */
+static void an_hdf5_file_that_is_cut_off_while_it_is_opened_is_an_error(void **state)
+{
+    const hsize_t dims[1] = { 40000 };
+    float *x = calloc(40000, sizeof *x);
+    hid_t file = H5Fcreate(path("cut.h5"), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    struct stat info;
+    int fd;
+
+    (void)state;
+    write_h5(file, "x", H5T_NATIVE_FLOAT, 1, dims, x);
+    H5Fclose(file);
+    free(x);
+    fd = open(path("cut.h5"), O_RDONLY);
+    assert_int_equal(fstat(fd, &info), 0);
+    assert_status(lks__h5_check_file(fd, (uint64_t)info.st_size), LKS_OK);
+    for (off_t left = 96; left >= 0; left -= 48) {
+        assert_int_equal(truncate(path("cut.h5"), left), 0);
+        assert_status(lks__h5_check_file(fd, (uint64_t)info.st_size), LKS_E_FORMAT);
+        assert_non_null(strstr(lks_last_error(), "cut off meanwhile"));
+    }
+    close(fd);
+}
+
 /* ---- what is told ---- */
 
 static char warnings[2048];
@@ -414,6 +440,7 @@ int main(void)
         cmocka_unit_test(a_full_disk_leaves_what_was_there_and_nothing_else),
         cmocka_unit_test(files_may_grow_and_must_not_shrink_while_they_are_read),
         cmocka_unit_test(a_large_hdf5_file_that_is_cut_off_meanwhile_is_an_error),
+        cmocka_unit_test(an_hdf5_file_that_is_cut_off_while_it_is_opened_is_an_error),
         cmocka_unit_test(failures_are_counted_by_file_whatever_stands_between),
         cmocka_unit_test(the_command_tells_them_too),
         cmocka_unit_test(what_looks_wrong_and_can_be_read_warns),

@@ -18,7 +18,7 @@ lks_status lks__h5_damaged(const lks_h5_file *f, const void *where, const char *
                      (long long)((const unsigned char *)where - f->data), what);
 }
 
-lks_status lks__h5_at(lks_h5_file *f, uint64_t address, uint64_t n, const char *what, lks_h5_bytes *out)
+lks_status lks__h5_stored(lks_h5_file *f, uint64_t address, uint64_t n, const char *what)
 {
     if (address > f->size || n > f->size - address)
         return lks__fail(LKS_E_FORMAT,
@@ -27,8 +27,14 @@ lks_status lks__h5_at(lks_h5_file *f, uint64_t address, uint64_t n, const char *
     if (n + 64 > f->work)
         return lks__fail(LKS_E_FORMAT, "the HDF5 file is damaged: its parts form a circle or lie over each other");
     f->work -= n + 64;
-    *out = (lks_h5_bytes){ f->data + address, f->data + address + n };
     return LKS_OK;
+}
+
+lks_status lks__h5_at(lks_h5_file *f, uint64_t address, uint64_t n, const char *what, lks_h5_bytes *out)
+{
+    LKS_TRY(lks__h5_stored(f, address, n, what));
+    *out = (lks_h5_bytes){ f->data + address, f->data + address + n };
+    return f->pages == NULL ? LKS_OK : lks__h5_pages_load(f->pages, out->at, n);
 }
 
 bool lks__h5_take(lks_h5_bytes *b, int size, uint64_t *out)
@@ -320,17 +326,33 @@ static lks_status check_superblock(lks_h5_file *f)
     return check_object(f, root, 0, cache == 1 ? b.at : NULL);
 }
 
-lks_status lks__h5_check(const void *data, size_t n)
+static lks_status check(const unsigned char *bytes, uint64_t n, lks_h5_pages *pages)
 {
     static const char signature[] = "\x89HDF\r\n\x1a\n";
-    const unsigned char *bytes = data;
 
-    for (size_t at = 0; at < n && n - at >= 96; at = at == 0 ? 512 : at * 2) {
-        lks_h5_file f = { .data = bytes + at, .size = n - at };
+    for (uint64_t at = 0; at < n && n - at >= 96; at = at == 0 ? 512 : at * 2) {
+        lks_h5_file f = { .data = bytes + at, .size = n - at, .pages = pages };
+        if (pages != NULL) LKS_TRY(lks__h5_pages_load(pages, bytes + at, 96));
         if (memcmp(bytes + at, signature, 8) != 0) continue;
         if (bytes[at + 8] > 1) return LKS_OK; /* has checksums */
         f.work = f.size < UINT64_MAX / 64 - 65536 ? (f.size + 65536) * 64 : UINT64_MAX;
         return check_superblock(&f);
     }
     return lks__fail(LKS_E_FORMAT, "not an HDF5 file: its signature is missing");
+}
+
+lks_status lks__h5_check(const void *data, size_t n)
+{
+    return check(data, n, NULL);
+}
+
+lks_status lks__h5_check_file(int fd, uint64_t size)
+{
+    lks_h5_pages *pages;
+    lks_status status;
+
+    LKS_TRY(lks__h5_pages_open(fd, size, &pages));
+    status = check(lks__h5_pages_data(pages), size, pages);
+    lks__h5_pages_close(pages);
+    return status;
 }

@@ -11,9 +11,12 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "h5_pages.h"
 
 /* LKS_E_FORMAT, with a byte offset, if the file is damaged. */
 lks_status lks__h5_check(const void *data, size_t n);
+/* The same for an open file of `size` bytes, of which its structure alone is read. */
+lks_status lks__h5_check_file(int fd, uint64_t size);
 
 /* ---- between h5_check*.c ---- */
 
@@ -22,7 +25,8 @@ lks_status lks__h5_check(const void *data, size_t n);
 typedef struct lks_h5_file {
     const unsigned char *data; /* from the superblock on: what addresses count from */
     uint64_t size;
-    uint64_t work; /* bytes that may still be looked at: ends circles */
+    lks_h5_pages *pages; /* that the data are loaded from; NULL: they are all there */
+    uint64_t work;       /* bytes that may still be looked at: ends circles */
     unsigned leaf_k, internal_k, chunk_k;
     /* What the messages of the dataset at hand say; they must agree. */
     uint64_t rank, item_size, chunk_rank, chunk_item_size; /* chunk_rank 0: not chunked */
@@ -36,6 +40,8 @@ typedef struct lks_h5_bytes {
 lks_status lks__h5_damaged(const lks_h5_file *f, const void *where, const char *what);
 /* The n bytes at an address, within the file. */
 lks_status lks__h5_at(lks_h5_file *f, uint64_t address, uint64_t n, const char *what, lks_h5_bytes *out);
+/* Those of stored data, which nobody looks at here. */
+lks_status lks__h5_stored(lks_h5_file *f, uint64_t address, uint64_t n, const char *what);
 /* Takes a number of `size` bytes; false if there are not as many. */
 bool lks__h5_take(lks_h5_bytes *b, int size, uint64_t *out);
 bool lks__h5_skip(lks_h5_bytes *b, uint64_t n);

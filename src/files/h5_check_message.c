@@ -216,7 +216,6 @@ static lks_status check_layout(lks_h5_file *f, lks_h5_bytes b)
 {
     const unsigned char *start = b.at;
     uint64_t version = 0, class = 0, dimensions = 0, address = 0, size = 0;
-    lks_h5_bytes stored;
 
     if (!lks__h5_take(&b, 1, &version) || version != 3 || !lks__h5_take(&b, 1, &class) || class > 2)
         return lks__fail(LKS_E_UNSUPPORTED, "the storage of the dataset at byte %lld is of an unknown or virtual kind",
@@ -232,13 +231,13 @@ static lks_status check_layout(lks_h5_file *f, lks_h5_bytes b)
     if (!lks__h5_take(&b, 8, &address) || !lks__h5_take(&b, 8, &size))
         return lks__h5_damaged(f, start, "a contiguous layout");
     /* A size without a place is what a dataset declares that was never written: refused where its path is known. */
-    return address == LKS_H5_UNDEFINED ? LKS_OK : lks__h5_at(f, address, size, "a dataset", &stored);
+    return address == LKS_H5_UNDEFINED ? LKS_OK : lks__h5_stored(f, address, size, "a dataset");
 }
 
 lks_status lks__h5_check_chunks(lks_h5_file *f, uint64_t address, int dimensions, int level, uint64_t chunk_bytes)
 {
     uint64_t key = 8 + 8 * (uint64_t)dimensions, n = 0, size = 0, child = 0;
-    lks_h5_bytes b, stored;
+    lks_h5_bytes b;
     int own;
 
     LKS_TRY(lks__h5_at(f, address, 24 + 2 * (uint64_t)f->chunk_k * (8 + key) + key, "a chunk index", &b));
@@ -254,7 +253,7 @@ lks_status lks__h5_check_chunks(lks_h5_file *f, uint64_t address, int dimensions
         lks__h5_skip(&b, key - 4);
         lks__h5_take(&b, 8, &child);
         if (own > 0) LKS_TRY(lks__h5_check_chunks(f, child, dimensions, own - 1, chunk_bytes));
-        else LKS_TRY(lks__h5_at(f, child, size, "a chunk", &stored));
+        else LKS_TRY(lks__h5_stored(f, child, size, "a chunk"));
     }
     return LKS_OK;
 }

@@ -1,11 +1,10 @@
-/* h5_columns.c - see h5_columns.h. The structure of the file is looked through when it is opened, as for files that are read whole;
- * for that it is mapped, so that no page of the data is touched. */
+/* h5_columns.c - see h5_columns.h. The structure of the file is looked through when it is opened, as for files that are read whole,
+ * but no page of the data is touched. */
 #include "h5_columns.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,7 +43,6 @@ static lks_status check_structure(const char *path, uint64_t *size)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat info;
     lks_status status;
-    void *map;
 
     if (fd < 0)
         return lks__fail(errno == ENOENT || errno == ENOTDIR ? LKS_E_NOTFOUND : LKS_E_IO, "cannot open '%s': %s", path,
@@ -53,11 +51,8 @@ static lks_status check_structure(const char *path, uint64_t *size)
         close(fd);
         return lks__fail(LKS_E_FORMAT, "'%s' is empty or no file, an HDF5 file was expected", path);
     }
-    map = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    status = lks__h5_check_file(fd, (uint64_t)info.st_size);
     close(fd);
-    if (map == MAP_FAILED) return lks__fail(LKS_E_IO, "cannot map '%s': %s", path, lks__os_error(errno));
-    status = lks__h5_check(map, (size_t)info.st_size);
-    munmap(map, (size_t)info.st_size);
     *size = (uint64_t)info.st_size;
     return status == LKS_OK ? status : lks__context(status, "'%s'", path);
 }
