@@ -5,7 +5,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -297,6 +299,49 @@ static lks_model *small(void)
     return lks_model_create(in, lks_dense(lks_batch_normalization(x), .units = 2));
 }
 
+static size_t saved_bytes(const lks_model *m, char *bytes, size_t size)
+{
+    char path[] = "/tmp/lockstep-dated-XXXXXX";
+    int fd = mkstemp(path);
+    FILE *f;
+    size_t n;
+
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(lks_save(m, path), LKS_OK);
+    f = fopen(path, "rb");
+    assert_non_null(f);
+    n = fread(bytes, 1, size, f);
+    fclose(f);
+    unlink(path);
+    assert_in_range(n, 1, size - 1);
+    return n;
+}
+
+static void equal_models_are_equal_files_when_the_date_is_given(void **state)
+{
+    enum { SIZE = 1 << 16 };
+    static char first[SIZE], second[SIZE];
+    const char *const wrong[] = { "yesterday", "-1", "1e9", "253402300800" };
+    lks_model *m = chain();
+    size_t n;
+
+    (void)state;
+    setenv("SOURCE_DATE_EPOCH", "1700000000", 1);
+    n = saved_bytes(m, first, SIZE);
+    assert_non_null(memmem(first, n, "2023-11-14@22:13:20", 19));
+    sleep(1); /* the clock goes on: nothing but the variable may date the file */
+    assert_int_equal(saved_bytes(m, second, SIZE), n);
+    assert_memory_equal(first, second, n);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        setenv("SOURCE_DATE_EPOCH", wrong[i], 1);
+        assert_int_equal(lks_save(m, "/tmp/lockstep-undated.keras"), LKS_E_ARG);
+        assert_non_null(strstr(lks_last_error(), "SOURCE_DATE_EPOCH"));
+    }
+    unsetenv("SOURCE_DATE_EPOCH");
+    lks_model_release(m);
+}
+
 static void training_goes_on_at_the_same_bits_after_saving_and_loading(void **state)
 {
     static const char *const optimizers[] = { "adam", "sgd:momentum=0.9,nesterov=true",
@@ -421,6 +466,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_read_is_refused_in_a_sentence),
         cmocka_unit_test(losses_and_metrics_are_read_in_every_form),
         cmocka_unit_test(a_saved_model_has_the_same_weights_and_predicts_the_same_bits),
+        cmocka_unit_test(equal_models_are_equal_files_when_the_date_is_given),
         cmocka_unit_test(training_goes_on_at_the_same_bits_after_saving_and_loading),
         cmocka_unit_test(a_loss_of_the_user_is_left_out_with_a_warning),
         cmocka_unit_test(a_layer_of_the_user_refuses_to_be_saved),

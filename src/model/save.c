@@ -16,18 +16,31 @@
 /* The version of Keras whose files these are. */
 #define KERAS_VERSION "3.15.1"
 
-/* The time of the save, or SOURCE_DATE_EPOCH for files that are to be equal byte for byte. */
-static lks_status metadata(char **out)
+/* The time of the save, or SOURCE_DATE_EPOCH for files that are to be equal byte for byte (the convention of
+ * reproducible-builds.org: a value that is no time is an error). The archive's own entries bear no time. */
+static lks_status time_of_save(struct tm *out)
 {
+    const int64_t year_10000 = 253402300800;
     const char *fixed = getenv("SOURCE_DATE_EPOCH");
     int64_t seconds = (int64_t)time(NULL);
-    lks_text text = { 0 };
-    struct tm tm;
     time_t when;
 
-    if (fixed != NULL) lks__parse_int(fixed, &seconds);
+    if (fixed != NULL && *fixed != '\0' && (!lks__parse_int(fixed, &seconds) || seconds < 0 || seconds >= year_10000))
+        return lks__fail(LKS_E_ARG,
+                         "the environment's SOURCE_DATE_EPOCH is \"%.40s\": it must be a number of seconds since 1970, "
+                         "at most %lld",
+                         fixed, (long long)year_10000 - 1);
     when = (time_t)seconds;
-    if (gmtime_r(&when, &tm) == NULL) memset(&tm, 0, sizeof tm);
+    if (gmtime_r(&when, out) == NULL) memset(out, 0, sizeof *out);
+    return LKS_OK;
+}
+
+static lks_status metadata(char **out)
+{
+    lks_text text = { 0 };
+    struct tm tm;
+
+    LKS_TRY(time_of_save(&tm));
     lks__text_printf(&text,
                      "{\"keras_version\": \"" KERAS_VERSION "\", \"date_saved\": \"%04d-%02d-%02d@%02d:%02d:%02d\"}",
                      tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
