@@ -29,7 +29,8 @@ static int run(const cli_options *o)
     int code = cli_open_program("evaluate", o, &p);
 
     if (code != CLI_OK) return code;
-    code = cli_open_set("evaluate", o, &p, "test", &set);
+    code = cli_check_loss("evaluate", o, &p);
+    if (code == CLI_OK) code = cli_open_set("evaluate", o, &p, "test", &set);
     if (code == CLI_OK) {
         double began = cli_seconds();
         if (evaluate(o, &p, &set, &logs) != LKS_OK) code = cli_library_failed();

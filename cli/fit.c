@@ -101,7 +101,8 @@ static int run(const cli_options *o)
     if (code == CLI_OK) code = cli_open_program("fit", o, &p);
     if (code != CLI_OK) return code;
     phases.model = cli_process_seconds();
-    code = cli_open_set("fit", o, &p, "train", &train_set);
+    code = cli_check_loss("fit", o, &p);
+    if (code == CLI_OK) code = cli_open_set("fit", o, &p, "train", &train_set);
     if (code == CLI_OK && o->validate) code = cli_open_set("fit", o, &p, "test", &test_set);
     if (code == CLI_OK && o->validation_split > 0) code = cli_split_set(&train_set, o->validation_split, &test_set);
     phases.data = cli_process_seconds();

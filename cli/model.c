@@ -164,6 +164,12 @@ int cli_open_program(const char *command, const cli_options *o, cli_program *out
     return CLI_OK;
 }
 
+int cli_check_loss(const char *command, const cli_options *o, const cli_program *p)
+{
+    if (lks_model_is_compiled(p->model)) return CLI_OK;
+    return cli_usage(command, "%s says nothing of a loss, so %s needs --loss, such as --loss mse", o->model, command);
+}
+
 void cli_close_program(cli_program *p)
 {
     lks_model_release(p->model);

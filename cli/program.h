@@ -34,6 +34,8 @@ typedef struct cli_program {
  * the builtin's or those in the file. On failure nothing is left open. */
 int cli_open_program(const char *command, const cli_options *options, cli_program *out);
 void cli_close_program(cli_program *program);
+/* CLI_USAGE if the model has no loss, said before any data are read. */
+int cli_check_loss(const char *command, const cli_options *options, const cli_program *program);
 
 /* ---- data.c, targets.c ---- */
 

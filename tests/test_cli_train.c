@@ -321,8 +321,14 @@ static void a_model_without_settings_says_what_to_give(void **state)
     expect(2);
     assert_non_null(strstr(r.err, "--loss"));
     command_run(&r, LOCKSTEP_COMMAND, "fit --model net.json --data npz:data.npz");
-    expect(1);
-    assert_non_null(strstr(r.err, "compile"));
+    expect(2);
+    assert_non_null(strstr(r.err, "net.json says nothing of a loss, so fit needs --loss"));
+    command_run(&r, LOCKSTEP_COMMAND, "fit --model net.json --data npz:missing.npz"); /* said before data are read */
+    expect(2);
+    assert_non_null(strstr(r.err, "--loss"));
+    command_run(&r, LOCKSTEP_COMMAND, "evaluate --model net.json --data npz:missing.npz");
+    expect(2);
+    assert_non_null(strstr(r.err, "evaluate needs --loss"));
 }
 
 static void plan_and_summary_describe_the_builtins(void **state)

@@ -204,6 +204,7 @@ static void an_unknown_loss_gets_a_suggestion(void **state)
 {
     static const char *const cases[][2] = {
         { "categorical_crosentropy", "did you mean \"categorical_crossentropy\"" },
+        { "mses", "did you mean \"mse\"" },
         { "huber:detla=1", "no option \"detla\"; did you mean \"delta\"" },
         { "mse:reduction=avg", "reduction cannot be \"avg\"" },
         { "bce:label_smoothing=2", "between 0 and 1" },

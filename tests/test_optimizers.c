@@ -279,6 +279,11 @@ static void a_bad_optimizer_is_told(void **state)
     static const char *const cases[][2] = {
         { "adamm", "did you mean \"adam" },
         { "adam:learning_rat=1", "did you mean \"learning_rate\"" },
+        { "adam:lr=1", "did you mean \"learning_rate\"" },
+        { "adam:foo=1", "there are: " },
+        { "adam:learning_rate=x",
+          "\"x\" is not a number; as a schedule: there is no learning-rate schedule \"x\"; there are: " },
+        { "adam:learning_rate=nan", "finite number" },
         { "sgd:clipnorm=1,clipvalue=1", "at most one" },
         { "sgd:gradient_accumulation_steps=1", "at least 2" },
         { "sgd:clipnorm=-1", "must be positive" },

@@ -89,6 +89,9 @@ static void unknown_words_get_a_suggestion(void **state)
     expect(lks_compile(m, .optimizer = "adam", .loss = "categorical_crosentropy"), LKS_E_ARG,
            "categorical_crossentropy");
     expect(lks_compile(m, .optimizer = "adam", .loss = "mse", .metrics = "acuracy"), LKS_E_ARG, "accuracy");
+    expect(lks_compile(m, .optimizer = "adam", .loss = "zzzz"), LKS_E_ARG, "there are: binary_crossentropy,");
+    expect(lks_model_set_trainable(m, "dens", 0), LKS_E_NOTFOUND, "no layer \"dens\"; did you mean \"dense\"?");
+    expect(lks_model_set_trainable(m, "zzzz", 0), LKS_E_NOTFOUND, "there are: ");
     lks_model_release(m);
 }
 
@@ -218,6 +221,24 @@ static void targets_of_another_rank_are_refused(void **state)
     expect(lks_fit_arrays(m, &a, .epochs = 1), LKS_E_SHAPE, "(None, 4, 4, 5)");
     lks_tensor_release(cube);
     lks_model_release(m);
+}
+
+/* A column of them would be spread over the classes. */
+static void class_numbers_are_no_rows_of_shares(void **state)
+{
+    const lks_shape shapes[] = { lks_shape(ROWS), lks_shape(ROWS, 1) };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        lks_node in = lks_input(lks_shape(3));
+        lks_model *m = lks_model_create(in, lks_dense(in, .units = 5, .activation = "softmax"));
+        lks_tensor *classes = lks_tensor_create(LKS_INT32, shapes[i]);
+        lks_arrays a = { .x = x, .y = classes };
+        assert_int_equal(lks_compile(m, .optimizer = "sgd", .loss = "categorical_crossentropy"), LKS_OK);
+        expect(lks_fit_arrays(m, &a, .epochs = 1), LKS_E_SHAPE, "sparse_categorical_crossentropy");
+        lks_tensor_release(classes);
+        lks_model_release(m);
+    }
 }
 
 static void retain_keeps_what_builders_steal(void **state)
@@ -394,6 +415,7 @@ int main(void)
         cmocka_unit_test(passes_that_end_with_an_epoch_start_anew),
         cmocka_unit_test(targets_of_another_rank_are_refused),
         cmocka_unit_test(one_hot_rows_are_no_class_numbers),
+        cmocka_unit_test(class_numbers_are_no_rows_of_shares),
         cmocka_unit_test(a_callback_without_its_size_is_refused),
         cmocka_unit_test(retain_keeps_what_builders_steal),
         cmocka_unit_test(history_holds_validation_and_metrics),

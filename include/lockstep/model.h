@@ -70,6 +70,8 @@ LKS_API lks_node lks_model_output(lks_model *model, size_t i);
 /* The shape of input or output i, -1 standing for the batch axis; rank -1 for a model that has none yet, or none so numbered. */
 LKS_API lks_shape lks_model_input_shape(const lks_model *model, size_t i);
 LKS_API lks_shape lks_model_output_shape(const lks_model *model, size_t i);
+/* 1 if the model has a loss to train with: by lks_compile, or from the file that it was read from; else 0. */
+LKS_API int lks_model_is_compiled(const lks_model *model);
 /* 1 if the loss of output i compares with class numbers (sparse_categorical_crossentropy), else 0, also before compile. */
 LKS_API int lks_model_takes_classes(const lks_model *model, size_t i);
 
@@ -99,7 +101,9 @@ LKS_API lks_status lks_summary(const lks_model *model);
 /* ---- files ---- */
 
 /* Writes a .keras archive: architecture, weights, compile settings, optimizer state. Written under a temporary name and
- * renamed, so an interrupted save loses nothing. */
+ * renamed, so an interrupted save loses nothing; the next save under that name removes what an interrupted one left. The date
+ * in it is that of the save, or the environment's SOURCE_DATE_EPOCH (seconds since 1970): with it set, equal models are equal
+ * files. */
 LKS_API lks_status lks_save(const lks_model *model, const char *path);
 /* Reads a .keras archive (or the folder of one unpacked). NULL on failure: lks_last_error says why. */
 LKS_API lks_model *lks_load(const char *path);

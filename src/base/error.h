@@ -47,7 +47,4 @@ void lks__printf(const char *fmt, ...) LKS_PRINTF(1, 2);
         if (lks_try_ != LKS_OK) return lks_try_; \
     } while (0)
 
-/* "did you mean": the entry of `list` (NULL-terminated) nearest to `word`, or NULL if none is near. */
-const char *lks__nearest(const char *word, const char *const *list);
-
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "config.h"
 
 static bool known_as(const lks_config_class *c, const char *word)
@@ -14,23 +15,32 @@ static bool known_as(const lks_config_class *c, const char *word)
     return false;
 }
 
-const lks_config_class *lks__config_find(const lks_config_family *family, const char *word)
-{
-    enum { NAMES = 256 };
-    const char *names[NAMES], *near;
-    size_t n = 0;
+enum { NAMES = 256 };
 
+/* Our words for the classes of a family, and after them every other spelling; the former stand in lists. */
+static size_t add_names(const lks_config_family *family, bool others, const char **names, size_t n)
+{
     for (const lks_config_class *const *c = family->list; *c != NULL; c++) {
-        if (known_as(*c, word)) return *c;
-        if (n + 2 < NAMES) {
-            names[n++] = (*c)->snake;
-            names[n++] = (*c)->name;
-        }
+        if (!others && n + 1 < NAMES) names[n++] = (*c)->snake;
+        if (others && n + 1 < NAMES) names[n++] = (*c)->name;
+        for (size_t i = 0; others && (*c)->aliases != NULL && (*c)->aliases[i] != NULL && n + 1 < NAMES; i++)
+            names[n++] = (*c)->aliases[i];
     }
     names[n] = NULL;
-    near = lks__nearest(word, names);
-    if (near != NULL) lks__fail(LKS_E_ARG, "there is no %s \"%.80s\"; did you mean \"%s\"?", family->what, word, near);
-    else lks__fail(LKS_E_ARG, "there is no %s \"%.80s\"", family->what, word);
+    return n;
+}
+
+const lks_config_class *lks__config_find(const lks_config_family *family, const char *word)
+{
+    const char *names[NAMES];
+    size_t n;
+
+    for (const lks_config_class *const *c = family->list; *c != NULL; c++)
+        if (known_as(*c, word)) return *c;
+    n = add_names(family, false, names, 0);
+    add_names(family, true, names, n);
+    if (lks__nearest(word, names) == NULL) names[n] = NULL;
+    lks__no_such(LKS_E_ARG, family->what, word, names);
     return NULL;
 }
 

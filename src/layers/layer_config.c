@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/words.h"
 #include "layer.h"
 
 const lks_layer_class *lks__layer_class_find(const char *name)
 {
-    const char *names[256], *near;
+    const char *names[256];
     size_t n = 0;
 
     for (const lks_layer_class *const *c = lks__layer_classes; *c != NULL; c++) {
@@ -18,9 +19,7 @@ const lks_layer_class *lks__layer_class_find(const char *name)
         if (n < 255) names[n++] = (*c)->name;
     }
     names[n] = NULL;
-    near = lks__nearest(name, names);
-    if (near == NULL) lks__fail(LKS_E_UNSUPPORTED, "there is no layer \"%.80s\"", name);
-    else lks__fail(LKS_E_UNSUPPORTED, "there is no layer \"%.80s\" (the nearest is \"%s\")", name, near);
+    lks__no_such(LKS_E_UNSUPPORTED, "layer", name, names);
     return NULL;
 }
 

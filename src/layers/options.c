@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "lockstep/layers.h"
 #include "options.h"
 
@@ -208,12 +209,8 @@ static lks_status refuse_unknown(const lks_field *fields, const json_t *config)
     names[n] = NULL;
     json_object_foreach((json_t *)config, key, value)
     {
-        const char *near;
         for (n = 0; names[n] != NULL && strcmp(names[n], key) != 0; n++) {}
-        if (names[n] != NULL) continue;
-        near = lks__nearest(key, names);
-        if (near == NULL) return lks__fail(LKS_E_ARG, "there is no option \"%.80s\"", key);
-        return lks__fail(LKS_E_ARG, "there is no option \"%.80s\"; did you mean \"%s\"?", key, near);
+        if (names[n] == NULL) return lks__no_such(LKS_E_ARG, "option", key, names);
     }
     return LKS_OK;
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "initializers/initializer.h"
 #include "lockstep/layers.h"
 #include "options.h"

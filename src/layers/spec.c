@@ -65,7 +65,8 @@ static lks_status add_pair(const char *spec, const char *text, size_t n, json_t 
     *equals = '\0';
     value = lks__spec_value(equals + 1);
     failed = value == NULL || json_object_set_new(config, pair, value) != 0;
-    if (failed) lks__fail(LKS_E_ARG, "\"%s\": the value of %s is not readable", spec, pair);
+    if (failed)
+        lks__fail(LKS_E_ARG, "\"%s\": the value of %s is neither a finite number nor a word nor JSON", spec, pair);
     lks__free(pair);
     return failed ? LKS_E_ARG : LKS_OK;
 }

@@ -148,19 +148,34 @@ lks_status lks__loss_to_config(const lks_loss *loss, json_t **out)
 
 /* ---- values and reduction ---- */
 
-/* Rows of different rank would broadcast against each other, which NumPy's rule never does: its batch axes would not meet. */
-static bool same_rank(const lks_loss *loss, lks_node t, lks_node p)
+/* Does it compare shares of classes, row by row? */
+static bool of_rows(const lks_loss *loss)
+{
+    return lks__starts_with(loss->class_->config.snake, "categorical_");
+}
+
+/* Rows of different rank would broadcast against each other, which NumPy's rule never does: its batch axes would not meet. Of class
+ * numbers in a column the broadcast would make rows, and train on nonsense. */
+static bool fit_each_other(const lks_loss *loss, lks_node t, lks_node p)
 {
     const lks_type *a, *b;
     char have[LKS_TYPE_TEXT], want[LKS_TYPE_TEXT];
+    bool same, column;
 
     if (!lks__node_ok(t) || !lks__node_ok(p)) return true;
     a = lks__node_type(t);
     b = lks__node_type(p);
-    if (!a->batched || !b->batched || a->shape.rank == b->shape.rank) return true;
+    same = !a->batched || !b->batched || a->shape.rank == b->shape.rank;
+    column = same && a->shape.rank > 0 && a->shape.rank == b->shape.rank && a->shape.dim[a->shape.rank - 1] == 1 &&
+             b->shape.dim[b->shape.rank - 1] != 1;
+    if (same && !(column && of_rows(loss))) return true;
     lks__node_fail(t.graph,
-                   lks__fail(LKS_E_SHAPE, "loss \"%s\": targets are %s, predictions %s: they need as many axes",
-                             lks__loss_name(loss), lks__type_text(a, have), lks__type_text(b, want)));
+                   lks__fail(LKS_E_SHAPE, "loss \"%s\": targets are %s, predictions %s: they need as many %s%s",
+                             lks__loss_name(loss), lks__type_text(a, have), lks__type_text(b, want),
+                             column ? "classes" : "axes",
+                             of_rows(loss) && (column || a->shape.rank == b->shape.rank - 1)
+                                 ? "; for class numbers there is sparse_categorical_crossentropy"
+                                 : ""));
     return false;
 }
 
@@ -175,7 +190,7 @@ lks_node lks__loss_values(const lks_loss *loss, lks_node y_true, lks_node y_pred
     if (loss->fn != NULL) return loss->fn(loss->user, y_true, y_pred);
     if (!loss->class_->labels) y_true = lks__as_float(y_true);
     lks__align_ranks(&y_true, &y_pred);
-    if (!loss->class_->labels && !same_rank(loss, y_true, y_pred)) return lks__no_node;
+    if (!loss->class_->labels && !fit_each_other(loss, y_true, y_pred)) return lks__no_node;
     return loss->class_->values(loss->options, y_true, y_pred, mask);
 }
 

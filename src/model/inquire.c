@@ -22,6 +22,11 @@ lks_shape lks_model_output_shape(const lks_model *model, size_t i)
     return with_batch(lks__model_output_type(model, i));
 }
 
+int lks_model_is_compiled(const lks_model *model)
+{
+    return lks_model_status(model) == LKS_OK && model->compiled != NULL;
+}
+
 int lks_model_takes_classes(const lks_model *model, size_t i)
 {
     const lks_loss *loss;

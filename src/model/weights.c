@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/sha256.h"
+#include "base/words.h"
 #include "names.h"
 #include "tensor/tensor.h"
 
@@ -176,6 +177,24 @@ lks_layer *lks__model_find_layer(const lks_model *model, const char *path)
     return find(model, path);
 }
 
+/* Of the model that the path leads into; more names than anybody reads are left out. */
+static lks_status no_such_layer(const lks_model *m, const char *path)
+{
+    enum { NAMES = 256 };
+    const char *names[NAMES + 1];
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n_layers; i++) {
+        const lks_layer *layer = m->layers[i];
+        size_t length = strlen(layer->name);
+        if (layer->model != NULL && strncmp(layer->name, path, length) == 0 && path[length] == '/')
+            return no_such_layer(layer->model, path + length + 1);
+        if (n < NAMES) names[n++] = layer->name;
+    }
+    names[n] = NULL;
+    return lks__context(lks__no_such(LKS_E_NOTFOUND, "layer", path, names), "model '%s'", m->name);
+}
+
 /* As in Keras, what is set for a model is set for everything in it. */
 static void set_trainable(lks_model *model, bool trainable)
 {
@@ -196,7 +215,7 @@ lks_status lks_model_set_trainable(lks_model *model, const char *layer, int trai
         return LKS_OK;
     }
     found = find(model, layer);
-    if (found == NULL) return lks__fail(LKS_E_NOTFOUND, "model '%s' has no layer '%s'", model->name, layer);
+    if (found == NULL) return no_such_layer(model, layer);
     found->trainable = trainable != 0;
     if (found->model != NULL) set_trainable(found->model, found->trainable);
     return LKS_OK;

@@ -26,6 +26,15 @@ static lks_optimizer *new_optimizer(void)
     return optimizer;
 }
 
+/* A word where a number was meant is read as a schedule's name. */
+static lks_status check_schedule(const char *spec)
+{
+    lks_status status = lks__schedule_check(spec);
+
+    if (status == LKS_OK || status == LKS_E_NOMEM || strchr(spec, ':') != NULL) return status;
+    return lks__context(status, "learning_rate: \"%.40s\" is not a number; as a schedule", spec);
+}
+
 static lks_status check(const lks_optimizer *optimizer)
 {
     const lks_optimizer_head *o = optimizer->options;
@@ -35,7 +44,7 @@ static lks_status check(const lks_optimizer *optimizer)
     if (o->gradient_accumulation_steps == 1) {
         return lks__fail(LKS_E_ARG, "gradient_accumulation_steps must be at least 2, or left out");
     }
-    return o->schedule != NULL ? lks__schedule_check(o->schedule) : LKS_OK;
+    return o->schedule != NULL ? check_schedule(o->schedule) : LKS_OK;
 }
 
 static lks_status adopt(lks_optimizer *optimizer, const lks_config_class *class_, void *options)

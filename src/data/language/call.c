@@ -3,11 +3,12 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "language.h"
 
 const lks_word *lks__word_find(const lks_word *table, const char *word, const char *what)
 {
-    const char *name[128], *near;
+    const char *name[128];
     size_t n = 0;
 
     for (; table[n].name != NULL && n + 1 < sizeof name / sizeof *name; n++) {
@@ -15,9 +16,7 @@ const lks_word *lks__word_find(const lks_word *table, const char *word, const ch
         name[n] = table[n].name;
     }
     name[n] = NULL;
-    near = lks__nearest(word, name);
-    if (near != NULL) lks__fail(LKS_E_NOTFOUND, "there is no %s \"%.80s\"; did you mean \"%s\"?", what, word, near);
-    else lks__fail(LKS_E_NOTFOUND, "there is no %s \"%.80s\"", what, word);
+    lks__no_such(LKS_E_NOTFOUND, what, word, name);
     return NULL;
 }
 
@@ -97,22 +96,9 @@ static char kind_of(const char *arguments, const char *key)
     return 0;
 }
 
-/* The names with commas between them, as many as fit. */
-static void join(const char *const *names, char *out, size_t size)
-{
-    size_t used = 0;
-
-    for (; *names != NULL && used + strlen(*names) + 3 <= size; names++) {
-        if (used > 0) memcpy(out + used, ", ", 2), used += 2;
-        memcpy(out + used, *names, strlen(*names));
-        used += strlen(*names);
-    }
-    out[used] = '\0';
-}
-
 static lks_status unknown(const lks_call *c, const lks_word *w, const char *key)
 {
-    char copy[512], list[512], *rest = copy;
+    char copy[512], list[400], *rest = copy;
     const char *name[32], *near;
     size_t n = 0;
 
@@ -125,11 +111,11 @@ static lks_status unknown(const lks_call *c, const lks_word *w, const char *key)
         rest = *next == '\0' ? next : next + 1;
     }
     name[n] = NULL;
+    if (n == 0) return lks__fail(LKS_E_ARG, "\"%s\" has no argument \"%.80s\"; it takes none", c->word, key);
     near = lks__nearest(key, name);
     if (near != NULL)
         return lks__fail(LKS_E_ARG, "\"%s\" has no argument \"%.80s\"; did you mean \"%s\"?", c->word, key, near);
-    if (n == 0) return lks__fail(LKS_E_ARG, "\"%s\" has no argument \"%.80s\"; it takes none", c->word, key);
-    join(name, list, sizeof list);
+    lks__words_join(name, list, sizeof list);
     return lks__fail(LKS_E_ARG, "\"%s\" has no argument \"%.80s\"; it takes %s", c->word, key, list);
 }
 
@@ -213,11 +199,14 @@ size_t lks__call_numbers(const lks_call *c, const char *key, double *out, size_t
 
 lks_dtype lks__call_dtype(const json_t *name)
 {
-    const char *word = json_string_value(name);
+    const char *word = json_string_value(name), *list[LKS_STRING + 1];
 
-    for (int d = 1; word != NULL && d <= LKS_STRING; d++)
-        if (strcmp(lks_dtype_name((lks_dtype)d), word) == 0) return (lks_dtype)d;
-    lks__fail(LKS_E_ARG, "there is no dtype \"%.40s\"", word == NULL ? "" : word);
+    for (int d = 1; d <= LKS_STRING; d++) {
+        list[d - 1] = lks_dtype_name((lks_dtype)d);
+        if (word != NULL && strcmp(list[d - 1], word) == 0) return (lks_dtype)d;
+    }
+    list[LKS_STRING] = NULL;
+    lks__no_such(LKS_E_ARG, "dtype", word == NULL ? "" : word, list);
     return (lks_dtype)0;
 }
 

@@ -249,6 +249,7 @@ static const lks_map_fn *library_function(lks_call *c)
     if (w == NULL || (json_is_object(c->json) && lks__call_check(c, w, "fn") != LKS_OK)) return NULL;
     c->tag = w->tag;
     fn = w->function(c);
+    if (fn == NULL) lks__context(lks__error_code(), "\"%s\"", c->word);
     return fn != NULL && lks__call_value(c, "component") != NULL ? lks_fn_on(lks__call_int(c, "component", 0), fn) : fn;
 }
 

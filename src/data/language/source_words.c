@@ -156,10 +156,15 @@ enum { PATH_NPY, PATH_NPZ, PATH_HDF5, PATH_TFDS, PATH_FOLDER };
 
 static lks_dataset *folder_of(const lks_call *c, const char *path)
 {
+    static const char *const name[] = { "height", "width" };
     int64_t size[3] = { lks__call_int(c, "height", 0), lks__call_int(c, "width", 0) };
 
     if (lks__call_value(c, "image_size") != NULL && lks__call_ints(c, "image_size", size, 3) != 2)
         return lks__language_failed(lks__fail(LKS_E_ARG, "image_size must be [height, width]"));
+    for (int i = 0; i < 2; i++)
+        if (size[i] < 1 && (lks__call_value(c, "image_size") != NULL || lks__call_value(c, name[i]) != NULL))
+            return lks__language_failed(
+                lks__fail(LKS_E_ARG, "the pictures' %s must be at least 1, found %lld", name[i], (long long)size[i]));
     return lks_image_dataset_from_directory(
         path, .labels = lks__call_text(c, "labels"), .label_mode = lks__call_text(c, "label_mode"),
         .color_mode = lks__call_text(c, "color_mode"), .batch_size = lks__call_option(c, "batch_size"),

@@ -172,7 +172,7 @@ static lks_dataset *leaf(const json_t *json, bool slices)
 static lks_status check_rows(size_t n, lks_dataset *const *part)
 {
     for (size_t i = 1; i < n; i++)
-        if (lks__dataset_ok(part[0]) && lks__dataset_ok(part[i]) && part[i]->cardinality != part[0]->cardinality)
+        if (part[i]->cardinality != part[0]->cardinality)
             return lks__fail(LKS_E_ARG, "component 0 has %lld rows, component %zu has %lld: they must be equal",
                              (long long)part[0]->cardinality, i, (long long)part[i]->cardinality);
     return LKS_OK;
@@ -195,9 +195,11 @@ lks_dataset *lks__value_dataset(const lks_call *c, const json_t *json, bool slic
             name[i] = key;
             part[i++] = lks__value_dataset(c, v, slices, depth + 1);
         }
-    if (check_rows(n, part) != LKS_OK) {
+    for (i = 0; i < n && lks__dataset_ok(part[i]); i++) continue;
+    if (i < n || check_rows(n, part) != LKS_OK) {
+        lks_dataset *failed = i < n ? lks_dataset_retain(part[i]) : lks__language_failed(LKS_E_ARG);
         for (i = 0; i < n; i++) lks_dataset_release(part[i]);
-        return lks__language_failed(LKS_E_ARG);
+        return failed;
     }
     return tuple != NULL ? lks_zip_n(n, part) : lks_zip_named(n, name, part);
 }
