@@ -25,6 +25,8 @@ static char *read_text(const char *path)
         text[n] = '\0';
         if (ferror(f)) cli_fail("cannot read %s: %s", path, strerror(errno)), n = 0;
         else if (n == 0) cli_fail("%s is empty", path);
+        else if (n == MAX_TEXT)
+            cli_fail("%s is longer than a pipeline may be, %d bytes", path, (int)MAX_TEXT - 1), n = 0;
     }
     if (f == NULL || n == 0) {
         free(text);

@@ -287,6 +287,30 @@ static void each_trap_is_said_once(void **state)
     }
 }
 
+/* It ends by its own limit: what the pipeline could do about that is nothing. */
+static void a_short_measurement_blames_no_cache(void **state)
+{
+    lks_dataset *ds = lks_map(lks_cache(lks_range(0, 1000, 1)), lks_fn_rescale(0.00784, 0));
+    lks_diagnosis *d = NULL;
+
+    (void)state;
+    ds = lks_map(ds, lks_fn_chain(lks_fn_rescale(2, 0.1), lks_fn_rescale(3, 0.1), lks_fn_rescale(4, 0.1),
+                                  lks_fn_rescale(5, 0.1)));
+    warnings[0] = '\0';
+    assert_status(lks_dataset_diagnose(ds, &d, .elements = 1), LKS_OK);
+    assert_string_equal(warnings, "");
+    assert_null(strstr(lks_diagnosis_text(d), "waited"));
+    assert_non_null(strstr(lks_diagnosis_text(d), "rescale(0.00784, 0)"));
+    for (const char *line = strstr(lks_diagnosis_text(d), "\nstage "), *next; line != NULL && line[1] != '\n';
+         line = next) {
+        next = strchr(line + 1, '\n'); /* columns end at the same place in each line */
+        assert_int_equal(next - line, strchr(strstr(lks_diagnosis_text(d), "\nstage ") + 1, '\n') -
+                                          strstr(lks_diagnosis_text(d), "\nstage "));
+    }
+    lks_diagnosis_release(d);
+    lks_dataset_release(ds);
+}
+
 static int own_functions(const char *name, lks_map_fn *out, void *user)
 {
     (void)user;
@@ -343,6 +367,7 @@ int main(void)
         cmocka_unit_test(a_waiting_source_is_named),
         cmocka_unit_test(a_slow_consumer_is_named),
         cmocka_unit_test(each_trap_is_said_once),
+        cmocka_unit_test(a_short_measurement_blames_no_cache),
         cmocka_unit_test(json_pipelines_are_those_built_by_hand),
         cmocka_unit_test(json_that_is_not_understood_is_said),
     };

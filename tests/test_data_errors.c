@@ -261,7 +261,7 @@ static const error_case cases[] = {
     { "[{'op':'range','args':[6]},{'op':'group_by_window','key_func':{'fn':'fail_on','arg':2},"
       "'reduce_func':{'fn':'batch_all','arg':9},'window_size':1}]",
       "[0]; [1]; !ARG; [3]; [4]; [5]; END",
-      "group_by_window_2: function 'fail_on' failed at element 2: planned failure at 2", NULL },
+      "group_by_window (stage 2): function 'fail_on' failed at element 2: planned failure at 2", NULL },
     { "[{'op':'range','args':[6]},{'op':'map','f':{'fn':'fail_on','arg':2}},"
       "{'op':'group_by_window','key_func':{'fn':'mod','arg':2},'reduce_func':{'fn':'batch_all','arg':9},"
       "'window_size':2}]",

@@ -138,6 +138,40 @@ static void features_are_named_as_in_tf_io(void **state)
     }
 }
 
+static void a_mistake_is_told_with_its_stage_once(void **state)
+{
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        { "[" RANGE(3) ",{'op':'batch','batch_size':2},{'op':'map','f':{'fn':'cast','dtype':'flaot32'}}]",
+          "map (stage 3): \"cast\": there is no dtype \"flaot32\"; did you mean \"float32\"?" },
+        { "[" RANGE(3) ",{'op':'map','f':{'fn':'cast','dtyp':'int32'}}]",
+          "map (stage 2): \"cast\" has no argument \"dtyp\"; did you mean \"dtype\"?" },
+        { "[" RANGE(3) ",{'op':'filter','f':'evn'}]", "filter (stage 2): there is no function \"evn\"" },
+        { "[" RANGE(3) ",{'op':'take'}]", "take (stage 2): \"take\" needs" },
+        { "[{'op':'zip','inputs':[[" RANGE(2) "],[" RANGE(3) ",{'op':'map','f':'qqqqqq'}]]}]",
+          "map (stage 2): there is no function \"qqqqqq\"; there are: add, adjust_brightness," },
+        { "[" RANGE(3) ",{'op':'map','f':{'fn':'resize','height':3,'width':0}}]",
+          "map (stage 2): resize takes sizes of 1 to 1048576, found 3 x 0" },
+        { "[" RANGE(3) ",{'op':'map','f':{'fn':'one_hot','depth':0}}]", "map (stage 2): " },
+        { "[{'op':'map','f':'double'}]", "\"map\" is a stage, and a pipeline begins with a source" },
+        { "[" RANGE(3) "," RANGE(3) "]", "\"range\" is a source, which only begins a pipeline" },
+        { "[{'op':'image_dataset_from_directory','directory':'.','image_size':[0,160]}]",
+          "the pictures' height must be at least 1, found 0" },
+        { "[{'op':'image_dataset_from_directory','directory':'.','width':-3}]",
+          "the pictures' width must be at least 1, found -3" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lks_dataset *ds = build(quoted(cases[i].text));
+        assert_true(lks_dataset_status(ds) != LKS_OK);
+        if (strstr(lks_last_error(), cases[i].words) == NULL)
+            fail_msg("%s: '%s' lacks '%s'", cases[i].text, lks_last_error(), cases[i].words);
+        lks_dataset_release(ds);
+    }
+}
+
 static void what_is_not_understood_is_said(void **state)
 {
     static const struct {
@@ -296,9 +330,8 @@ static int write_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_are_the_stages_of_tf_data),
-        cmocka_unit_test(features_are_named_as_in_tf_io),
-        cmocka_unit_test(what_is_not_understood_is_said),
+        cmocka_unit_test(words_are_the_stages_of_tf_data),       cmocka_unit_test(features_are_named_as_in_tf_io),
+        cmocka_unit_test(a_mistake_is_told_with_its_stage_once), cmocka_unit_test(what_is_not_understood_is_said),
         cmocka_unit_test(every_failed_allocation_is_reported),
     };
 

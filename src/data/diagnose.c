@@ -251,10 +251,10 @@ static lks_status write_advice(lks_diagnosis *d)
         lks__text_puts(&t, "Too few elements were read to tell what limits the pipeline.");
         break;
     case LKS_BOUND_BY_CONSUMER:
-        lks__text_printf(&t,
-                         "The consumer is the bottleneck: it waited for data only %.1f %% of the time. The pipeline "
-                         "needs no change.",
-                         100 * d->waited / d->seconds);
+        lks__text_puts(&t, "The consumer is the bottleneck: it ");
+        if (d->waited < 0.0005 * d->seconds) lks__text_puts(&t, "never waited for data");
+        else lks__text_printf(&t, "waited for data only %.1f %% of the time", 100 * d->waited / d->seconds);
+        lks__text_puts(&t, ". The pipeline needs no change.");
         break;
     case LKS_BOUND_BY_CORES:
         lks__text_printf(
@@ -279,21 +279,46 @@ static lks_status write_advice(lks_diagnosis *d)
     return lks__text_take(&t, &d->advice);
 }
 
+/* Nothing of passes of one element: the first also starts everything, and is not counted. */
+static void write_waiting(lks_text *t, const lks_diagnosis *d)
+{
+    double share = d->seconds > 0 ? 100 * d->waited / d->seconds : 0;
+
+    if (d->elements < 2) return;
+    if (share >= 0.05) lks__text_printf(t, "; the consumer waited %.1f %% of the time", share);
+    else lks__text_puts(t, "; the consumer never waited");
+}
+
+/* What a line begins with, its end cut off where it is longer than anybody reads; returns its length. */
+static int line_name(const lks_stage_report *r, char name[NAME_TEXT])
+{
+    enum { MOST = 64 };
+    int n = snprintf(name, NAME_TEXT, "%s%d %s%s%s", r->inner ? "  " : "", r->number, r->stage, r->what[0] ? " " : "",
+                     r->what);
+
+    if (n > MOST) memcpy(name + MOST - 3, "...", 4);
+    return n > MOST ? MOST : n;
+}
+
 static lks_status write_text(lks_diagnosis *d)
 {
+    char name[NAME_TEXT];
     lks_text t = { 0 };
+    int width = 20;
 
-    lks__text_printf(&t, "%lld elements in %.2f s (%.1f a second); the consumer waited %.1f %% of the time\n\n",
-                     (long long)d->elements, d->seconds, d->seconds > 0 ? (double)d->elements / d->seconds : 0,
-                     d->seconds > 0 ? 100 * d->waited / d->seconds : 0);
-    lks__text_printf(&t, "%-34s %12s %10s %10s %8s %8s %7s %12s\n", "stage", "elements/s", "CPU ms", "busy ms",
-                     "wait s", "full s", "window", "bytes");
+    for (size_t i = 0; i < d->n; i++) {
+        int n = line_name(&d->report[i], name);
+        if (n > width) width = n;
+    }
+    lks__text_printf(&t, "%lld element%s in %.2f s (%.1f a second)", (long long)d->elements,
+                     d->elements == 1 ? "" : "s", d->seconds, d->seconds > 0 ? (double)d->elements / d->seconds : 0);
+    write_waiting(&t, d);
+    lks__text_printf(&t, "\n\n%-*s %12s %10s %10s %8s %8s %7s %12s\n", width, "stage", "elements/s", "CPU ms",
+                     "busy ms", "wait s", "full s", "window", "bytes");
     for (size_t i = 0; i < d->n; i++) {
         const lks_stage_report *r = &d->report[i];
-        char name[NAME_TEXT];
-        snprintf(name, sizeof name, "%s%d %s%s%.100s", r->inner ? "  " : "", r->number, r->stage, r->what[0] ? " " : "",
-                 r->what);
-        lks__text_printf(&t, "%-34s %12.1f %10.4f %10.4f %8.2f %8.2f %7lld %12lld\n", name, r->per_s, r->cpu_ms,
+        line_name(r, name);
+        lks__text_printf(&t, "%-*s %12.1f %10.4f %10.4f %8.2f %8.2f %7lld %12lld\n", width, name, r->per_s, r->cpu_ms,
                          r->busy_ms, r->wait_s, r->full_s, (long long)r->window, (long long)r->bytes);
     }
     if (d->file_bytes_per_s > 0)

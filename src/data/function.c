@@ -25,6 +25,7 @@ lks_status lks__data_fn_init(lks_data_fn *f, const lks_dataset *stage, const lks
     }
     f->fn = copy;
     snprintf(f->stage, sizeof f->stage, "%s_%d", stage->stage->name, stage->number);
+    snprintf(f->label, sizeof f->label, "%s (stage %d)", stage->stage->name, stage->number);
     return LKS_OK;
 }
 
@@ -52,6 +53,15 @@ static lks_map_context context_of(const lks_data_fn *f, lks_call_place place)
     return c;
 }
 
+/* The library's functions say their word first ("resize takes ..."): once is enough. */
+static bool begins_with_name(const char *name)
+{
+    const char *text = lks_last_error();
+    const size_t n = strcspn(name, "( ");
+
+    return strncmp(text, name, n) == 0 && (text[n] == ' ' || text[n] == ':');
+}
+
 lks_spec *lks__data_fn_spec(const lks_data_fn *f, const lks_spec *in)
 {
     lks_map_context c = context_of(f, (lks_call_place){ .epoch = 0 });
@@ -62,7 +72,7 @@ lks_spec *lks__data_fn_spec(const lks_data_fn *f, const lks_spec *in)
     out = f->fn.output_spec(&c, in, f->fn.user);
     if (out == NULL && lks__error_serial() == before)
         lks__fail(LKS_E_SHAPE, "the function refuses elements of this spec without saying why");
-    if (out == NULL) lks__context(lks__error_code(), "function '%s'", f->fn.name);
+    if (out == NULL && !begins_with_name(f->fn.name)) lks__context(lks__error_code(), "function '%s'", f->fn.name);
     return out;
 }
 
@@ -130,7 +140,7 @@ lks_status lks__data_fn_apply(const lks_data_fn *f, lks_call_place place, lks_el
     if (in != NULL) lks__element_blame(in);
     if (status == LKS_END) /* the end of a function is not the end of the data */
         status = lks__fail(LKS_E_ARG, "it returned LKS_END, which only sources may");
-    return lks__context(status, "%s: function '%s' failed at element %lld", f->stage, f->fn.name,
+    return lks__context(status, "%s: function '%s' failed at element %lld", f->label, f->fn.name,
                         (long long)place.index);
 }
 
@@ -155,7 +165,7 @@ lks_status lks__data_fn_apply_joined(const lks_joined_fn *fn, size_t n, lks_call
     }
     lks_element_release(e);
     if (failed == 0) lks__element_blame(in); /* elements between two maps know of no file */
-    return lks__context(status, "%s: function '%s' failed at element %lld", fn[failed].f->stage, fn[failed].f->fn.name,
+    return lks__context(status, "%s: function '%s' failed at element %lld", fn[failed].f->label, fn[failed].f->fn.name,
                         (long long)place.index);
 }
 

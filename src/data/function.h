@@ -7,6 +7,7 @@
 typedef struct lks_data_fn {
     lks_map_fn fn;  /* name is our copy */
     char stage[32]; /* "map_3": enters the random streams */
+    char label[40]; /* "map (stage 3)": stands in sentences */
     int64_t depth;
     uint64_t key;
 } lks_data_fn;

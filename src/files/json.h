@@ -21,7 +21,7 @@ lks_status lks__json_parse(const char *text, size_t n, const char *what, json_t 
  * read back equal (0.0010000000474974513, 1e-07, 1.0). Freed with lks__free. */
 lks_status lks__json_dump(const json_t *json, char **out);
 
-/* Python's repr of a finite number, into at least LKS_NUMBER_TEXT bytes; returns it. */
+/* Python's repr of a number, into at least LKS_NUMBER_TEXT bytes; returns it. */
 enum { LKS_NUMBER_TEXT = 40 };
 const char *lks__number_text(double v, char *buffer);
 

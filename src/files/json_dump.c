@@ -71,6 +71,10 @@ const char *lks__number_text(double v, char *buffer)
 
     if (signbit(v)) *out++ = '-';
     v = fabs(v);
+    if (!isfinite(v)) {
+        memcpy(out, isnan(v) ? "nan" : "inf", 4);
+        return buffer;
+    }
     for (int precision = 1; precision <= 17; precision++) {
         to_decimal(v, precision, &d);
         if (reads_back(&d, v)) break;

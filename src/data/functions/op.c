@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "files/json.h"
 #include "lockstep/dataset_distribute.h"
 #include "tensor/tensor.h"
 
@@ -123,6 +124,14 @@ static lks_op_list *new_function(int n, const char *name)
                           .release = release,
                           .kind = LKS_OP_FUNCTION };
     return f;
+}
+
+const char *lks__op_number(double v, char buffer[LKS_OP_NUMBER])
+{
+    size_t n = strlen(lks__number_text(v, buffer));
+
+    if (n > 2 && strcmp(buffer + n - 2, ".0") == 0) buffer[n - 2] = '\0';
+    return buffer;
 }
 
 const lks_map_fn *lks__op_function(const lks_op *op, const char *fmt, ...)

@@ -66,6 +66,9 @@ float lks__op_draw(const lks_op_call *call, int i);
 
 /* A function of this one op. The printf text is its name with all that decides what it does. */
 const lks_map_fn *lks__op_function(const lks_op *op, const char *fmt, ...) LKS_PRINTF(2, 3);
+/* A number for that: as few digits as give it back, in every locale. */
+enum { LKS_OP_NUMBER = 40 };
+const char *lks__op_number(double v, char buffer[LKS_OP_NUMBER]);
 /* One that is refused with this thread's last error. */
 const lks_map_fn *lks__op_refused(const char *name);
 

@@ -1,4 +1,5 @@
 /* op_basic.c - bytes and numbers: reading, decoding, casting, scaling, one-hot rows. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -109,6 +110,7 @@ const lks_op_class lks__op_decode = { .name = "decode_image", .shape = decode_sh
 /* What differs from the defaults; enters fingerprints, so nothing that matters may be missing. */
 static const char *decode_name(const lks_decode_options *o, char text[256])
 {
+    char number[LKS_OP_NUMBER];
     int n = snprintf(text, 256, "%lld", (long long)o->channels);
 
     if (o->dtype != LKS_UINT8) n += snprintf(text + n, 256 - (size_t)n, ", %s", lks_dtype_name(o->dtype));
@@ -119,7 +121,7 @@ static const char *decode_name(const lks_decode_options *o, char text[256])
                       (long long)o->at_least_width);
     if (o->fancy_upscaling == LKS_FALSE) n += snprintf(text + n, 256 - (size_t)n, ", plain upscaling");
     if (o->try_recover_truncated == LKS_TRUE)
-        n += snprintf(text + n, 256 - (size_t)n, ", recover %g", o->acceptable_fraction);
+        n += snprintf(text + n, 256 - (size_t)n, ", recover %s", lks__op_number(o->acceptable_fraction, number));
     if (o->dct_method != NULL) n += snprintf(text + n, 256 - (size_t)n, ", %s", o->dct_method);
     if (o->max_bytes != LKS_IMAGE_MAX_BYTES) snprintf(text + n, 256 - (size_t)n, ", %lld", (long long)o->max_bytes);
     return text;
@@ -260,8 +262,15 @@ static const lks_op_class rescale_class = { .name = "rescale", .shape = to_float
 
 const lks_map_fn *lks_fn_rescale(double scale, double offset)
 {
-    return lks__op_function(&(lks_op){ .class = &rescale_class, .x = { scale, offset } }, "rescale(%.17g, %.17g)",
-                            scale, offset);
+    char a[LKS_OP_NUMBER], b[LKS_OP_NUMBER];
+
+    if (!isfinite(scale) || !isfinite(offset)) {
+        lks__fail(LKS_E_ARG, "rescale takes finite numbers, found %s and %s", lks__op_number(scale, a),
+                  lks__op_number(offset, b));
+        return lks__op_refused("rescale");
+    }
+    return lks__op_function(&(lks_op){ .class = &rescale_class, .x = { scale, offset } }, "rescale(%s, %s)",
+                            lks__op_number(scale, a), lks__op_number(offset, b));
 }
 
 static lks_status expand_shape(const lks_op *op, lks_dtype *dtype, lks_shape *shape)

@@ -150,17 +150,27 @@ static const lks_op_class hue_class[2] = { COLOR("adjust_hue", false, three_chan
 
 static const lks_map_fn *color(const lks_op_class class[2], double x)
 {
-    return lks__op_function(&(lks_op){ .class = &class[0], .x = { x } }, "%s(%.17g)", class[0].name, x);
+    char number[LKS_OP_NUMBER];
+
+    if (!isfinite(x)) {
+        lks__fail(LKS_E_ARG, "%s takes a finite number, found %s", class[0].name, lks__op_number(x, number));
+        return lks__op_refused(class[0].name);
+    }
+    return lks__op_function(&(lks_op){ .class = &class[0], .x = { x } }, "%s(%s)", class[0].name,
+                            lks__op_number(x, number));
 }
 
 static const lks_map_fn *random_color(const lks_op_class class[2], double lower, double upper, bool good)
 {
-    if (!good || !(lower <= upper)) {
-        lks__fail(LKS_E_ARG, "%s: the range from %g to %g has no meaning", class[1].name, lower, upper);
+    char a[LKS_OP_NUMBER], b[LKS_OP_NUMBER];
+
+    if (!good || !(lower <= upper) || !isfinite(lower) || !isfinite(upper)) {
+        lks__fail(LKS_E_ARG, "%s: the range from %s to %s has no meaning", class[1].name, lks__op_number(lower, a),
+                  lks__op_number(upper, b));
         return lks__op_refused(class[1].name);
     }
-    return lks__op_function(&(lks_op){ .class = &class[1], .x = { lower, upper } }, "%s(%.17g, %.17g)", class[1].name,
-                            lower, upper);
+    return lks__op_function(&(lks_op){ .class = &class[1], .x = { lower, upper } }, "%s(%s, %s)", class[1].name,
+                            lks__op_number(lower, a), lks__op_number(upper, b));
 }
 
 const lks_map_fn *lks_fn_adjust_brightness(double delta)

@@ -278,11 +278,14 @@ static const lks_op_class central_class = {
 
 const lks_map_fn *lks_fn_central_crop(double fraction)
 {
+    char number[LKS_OP_NUMBER];
+
     if (!(fraction > 0 && fraction <= 1)) {
         lks__fail(LKS_E_ARG, "central_crop takes a fraction above 0 and up to 1, found %g", fraction);
         return lks__op_refused("central_crop");
     }
-    return lks__op_function(&(lks_op){ .class = &central_class, .x = { fraction } }, "central_crop(%.17g)", fraction);
+    return lks__op_function(&(lks_op){ .class = &central_class, .x = { fraction } }, "central_crop(%s)",
+                            lks__op_number(fraction, number));
 }
 
 /* Of a fixed size, from the middle or from anywhere. */

@@ -215,6 +215,7 @@ static const lks_op_class rotation_class = {
 const lks_map_fn *lks_fn_random_rotation_with(double factor, const lks_rotation_options *options)
 {
     lks_op op = { .class = &rotation_class, .x = { factor } };
+    char a[LKS_OP_NUMBER], b[LKS_OP_NUMBER];
     lks_rotation_options o;
     size_t mode = 0;
 
@@ -231,5 +232,6 @@ const lks_map_fn *lks_fn_random_rotation_with(double factor, const lks_rotation_
     op.n[0] = (int64_t)mode;
     op.n[1] = o.interpolation != NULL && strcmp(o.interpolation, "nearest") == 0;
     op.x[1] = o.fill_value;
-    return lks__op_function(&op, "random_rotation(%.17g, %s, %d, %.17g)", factor, fills[mode], (int)op.n[1], op.x[1]);
+    return lks__op_function(&op, "random_rotation(%s, %s, %d, %s)", lks__op_number(factor, a), fills[mode],
+                            (int)op.n[1], lks__op_number(op.x[1], b));
 }
