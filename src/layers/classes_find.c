@@ -124,8 +124,8 @@ lks_status lks__config_to_json(const lks_config_family *family, const lks_config
 
 lks_status lks__config_check(const lks_config_family *family, const char *spec)
 {
-    const lks_config_class *c;
-    void *options;
+    const lks_config_class *c = NULL;
+    void *options = NULL;
 
     LKS_TRY(lks__config_from_spec(family, spec, &c, &options));
     lks__options_free(c->fields, options);
@@ -134,8 +134,8 @@ lks_status lks__config_check(const lks_config_family *family, const char *spec)
 
 lks_status lks__config_spec_to_json(const lks_config_family *family, const char *spec, json_t **out)
 {
-    const lks_config_class *c;
-    void *options;
+    const lks_config_class *c = NULL;
+    void *options = NULL;
     lks_status status;
 
     LKS_TRY(lks__config_from_spec(family, spec, &c, &options));
