@@ -151,7 +151,7 @@ static void widen(const widening *w)
 lks_status lks__image_decode(const void *bytes, size_t size, const lks_decode_options *o, lks_image_sink *sink)
 {
     const format *f = find_format(bytes, size);
-    widening w = { { wide_room }, sink, o->dtype, LKS_UINT8, NULL, NULL, 0 };
+    widening w = { { wide_room, NULL }, sink, o->dtype, LKS_UINT8, NULL, NULL, 0 };
     lks_decode_options inner = *o;
     bool direct = o->dtype == LKS_UINT8 || (o->dtype == LKS_UINT16 && f != NULL && f->format == LKS_IMAGE_PNG);
     lks_status status;
@@ -182,7 +182,7 @@ static void *tensor_room(lks_image_sink *sink, lks_dtype dtype, const lks_shape 
 
 lks_status lks_image_decode_with(const void *bytes, size_t size, lks_tensor **out, const lks_decode_options *options)
 {
-    tensor_sink s = { { tensor_room }, NULL };
+    tensor_sink s = { { tensor_room, NULL }, NULL };
     lks_decode_options o;
     lks_status status;
 

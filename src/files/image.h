@@ -7,10 +7,23 @@
 #include "base/error.h"
 #include "lockstep/image.h"
 
-/* Where pixels go: called once, when dtype and shape are known and checked. NULL after a failure. */
+/* Who takes a picture row by row, from above to below, and never holds the whole of it. */
+typedef struct lks_image_rows lks_image_rows;
+struct lks_image_rows {
+    lks_status (*begin)(lks_image_rows *rows, int64_t height, int64_t width);
+    /* Where row y goes: red, green, blue and a byte of any value for each pixel. */
+    unsigned char *(*place)(lks_image_rows *rows, int64_t y);
+    void (*arrived)(lks_image_rows *rows, int64_t y);
+};
+
+/* Where pixels go. */
 typedef struct lks_image_sink lks_image_sink;
 struct lks_image_sink {
+    /* Called once, when dtype and shape are known and checked. NULL after a failure. */
     void *(*room)(lks_image_sink *sink, lks_dtype dtype, const lks_shape *shape);
+    /* May be NULL. A decoder that comes by its rows one after another may give those of uint8 in three channels here, and
+     * then asks for no room. */
+    lks_image_rows *rows;
 };
 
 enum { LKS_IMAGE_MAX_BYTES = 1 << 29 };

@@ -123,13 +123,18 @@ static unsigned reduction(const struct jpeg_decompress_struct *c, const lks_deco
     return 1;
 }
 
-static void set_parameters(decoding *d, int channels)
+static void set_parameters(decoding *d, int channels, bool by_rows)
 {
     struct jpeg_decompress_struct *c = &d->cinfo;
     const lks_decode_options *o = d->o;
     bool accurate = o->dct_method != NULL && strcmp(o->dct_method, "INTEGER_ACCURATE") == 0;
 
     c->out_color_space = c->num_components == 4 ? JCS_CMYK : channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+#ifdef JCS_EXTENSIONS
+    if (by_rows) c->out_color_space = JCS_EXT_RGBX;
+#else
+    (void)by_rows;
+#endif
     c->scale_num = 1;
     c->scale_denom = reduction(c, o);
     c->dct_method = accurate ? JDCT_ISLOW : JDCT_IFAST;
@@ -179,17 +184,44 @@ static void read_rows(decoding *d, unsigned char *pixels, int channels)
     jpeg_finish_decompress(c);
 }
 
-static lks_status decode(decoding *d, size_t n, lks_image_sink *sink)
+/* Jumps back on any error. */
+static void hand_on_rows(decoding *d, lks_image_rows *rows)
 {
     struct jpeg_decompress_struct *c = &d->cinfo;
-    int channels = d->o->channels != 0 ? (int)d->o->channels : c->num_components == 1 ? 1 : 3;
-    unsigned char *pixels;
-    lks_shape shape;
 
-    LKS_TRY(plausible(d, n));
-    LKS_TRY(lks__image_check_size(d->o, 1, c->image_height, c->image_width, channels, 1));
-    set_parameters(d, channels);
-    shape = (lks_shape){ 3, { c->output_height, c->output_width, channels } };
+    while (c->output_scanline < c->output_height) {
+        JDIMENSION y = c->output_scanline;
+        unsigned char *row = rows->place(rows, y);
+        if (jpeg_read_scanlines(c, &row, 1) != 1) ERREXIT(c, JERR_INPUT_EOF);
+        rows->arrived(rows, y);
+    }
+    jpeg_finish_decompress(c);
+}
+
+/* Three channels of a file that has no inks, with a library that knows four bytes a pixel. */
+static bool gives_rows(const decoding *d, int channels, const lks_image_sink *sink)
+{
+#ifdef JCS_EXTENSIONS
+    return sink->rows != NULL && channels == 3 && d->cinfo.num_components != 4;
+#else
+    (void)d, (void)channels, (void)sink;
+    return false;
+#endif
+}
+
+/* The rows of the picture go one by one to sink->rows, or all to the sink's room. */
+static lks_status deliver(decoding *d, int channels, lks_image_sink *sink)
+{
+    struct jpeg_decompress_struct *c = &d->cinfo;
+    lks_shape shape = { 3, { c->output_height, c->output_width, channels } };
+    unsigned char *pixels;
+
+    if (gives_rows(d, channels, sink)) {
+        LKS_TRY(sink->rows->begin(sink->rows, c->output_height, c->output_width));
+        jpeg_start_decompress(c);
+        hand_on_rows(d, sink->rows);
+        return LKS_OK;
+    }
     if (c->out_color_components == 4 || channels == 4) {
         d->row = lks__malloc((size_t)c->output_width * 4);
         if (d->row == NULL) return lks__fail(LKS_E_NOMEM, "no memory for a row of pixels");
@@ -198,6 +230,18 @@ static lks_status decode(decoding *d, size_t n, lks_image_sink *sink)
     if (pixels == NULL) return lks__error_code();
     jpeg_start_decompress(c);
     read_rows(d, pixels, channels);
+    return LKS_OK;
+}
+
+static lks_status decode(decoding *d, size_t n, lks_image_sink *sink)
+{
+    const struct jpeg_decompress_struct *c = &d->cinfo;
+    int channels = d->o->channels != 0 ? (int)d->o->channels : c->num_components == 1 ? 1 : 3;
+
+    LKS_TRY(plausible(d, n));
+    LKS_TRY(lks__image_check_size(d->o, 1, c->image_height, c->image_width, channels, 1));
+    set_parameters(d, channels, gives_rows(d, channels, sink));
+    LKS_TRY(deliver(d, channels, sink));
     if (d->ended && d->lines_at_end < d->o->acceptable_fraction)
         return lks__fail(LKS_E_FORMAT,
                          "the file is cut short: %.0f %% of the lines are there, acceptable_fraction is %g",

@@ -8,6 +8,7 @@
 
 #include "data/functions/resize.h"
 #include "data/stage.h"
+#include "files/image.h"
 #include "lockstep/image_functions.h"
 
 enum { LKS_OP_FUNCTION = 16, LKS_OP_LEAVES = 32, LKS_OP_TEXT = 96 }; /* kind of these functions; components; a name */
@@ -90,6 +91,20 @@ bool lks__op_joins(const lks_map_fn *below, const lks_map_fn *above, int *ops);
 lks_status lks__op_picture(const lks_op *op, lks_dtype dtype, const lks_shape *shape, int64_t *at);
 /* A picture (three axes) as pixels. */
 lks_pixels lks__view_pixels(const lks_view *v);
+
+/* ---- decoding and resizing as one (op_decode_resize.c) ---- */
+
+/* Decodes; a decoder that has rows to give gives them to `rows` (may be NULL), and out stays as it is. */
+lks_status lks__op_decode_rows(const lks_op *op, lks_op_call *call, const lks_view *in, lks_view *out,
+                               lks_image_rows *rows);
+/* This resizing needs two rows at a time; and what it takes of a picture of height x width. */
+bool lks__op_resizes_rows(const lks_op *op);
+lks_row_resize lks__op_resize_part(const lks_op *op, int64_t height, int64_t width);
+/* `below` decodes and `above` makes smaller what it gives, both on one component: they may run as one. */
+bool lks__op_takes_rows(const lks_op *below, const lks_op *above);
+/* *both: the rows were resized while they were decoded, and out is what `above` gives. Else `above` is still to run. */
+lks_status lks__op_decode_resize(const lks_op *below, lks_op_call *call_below, const lks_op *above,
+                                 lks_op_call *call_above, const lks_view *in, lks_view *out, bool *both);
 
 extern const lks_op_class lks__op_read_file, lks__op_decode, lks__op_one_hot, lks__op_resize;
 

@@ -95,14 +95,20 @@ static void *sink_room(lks_image_sink *sink, lks_dtype dtype, const lks_shape *s
     return lks__op_room(s->call, dtype, shape, s->out);
 }
 
-static lks_status decode(const lks_op *op, lks_op_call *call, const lks_view *in, lks_view *out)
+lks_status lks__op_decode_rows(const lks_op *op, lks_op_call *call, const lks_view *in, lks_view *out,
+                               lks_image_rows *rows)
 {
     const lks_bytes *bytes = in->data;
-    op_sink sink = { { sink_room }, call, out };
+    op_sink sink = { { sink_room, rows }, call, out };
     lks_decode_options o;
 
     LKS_TRY(lks__decode_options(&op->decode, &o));
     return lks__image_decode(bytes->data, bytes->size, &o, &sink.sink);
+}
+
+static lks_status decode(const lks_op *op, lks_op_call *call, const lks_view *in, lks_view *out)
+{
+    return lks__op_decode_rows(op, call, in, out, NULL);
 }
 
 const lks_op_class lks__op_decode = { .name = "decode_image", .shape = decode_shape, .make = decode };

@@ -169,50 +169,85 @@ static lks_status op_failed(const lks_op_part *part, const step *steps, int k, l
     return status;
 }
 
-static lks_status run_step(const lks_op_part *part, const step *s, lks_op_call *call, lks_view *view, lks_bytes *bytes)
+/* A run: what its steps share. */
+typedef struct run {
+    const lks_op_part *part;
+    const step *steps;
+    int n;
+    lks_op_scratch *scratch;
+    lks_element *out;
+    lks_view view[LKS_OP_LEAVES];
+    lks_bytes bytes[LKS_OP_LEAVES];
+} run;
+
+static lks_op_call call_of(const run *r, int i)
 {
-    const lks_spec *spec = lks_spec_leaf(part->spec, (size_t)s->component);
+    const step *s = &r->steps[i];
+
+    return (lks_op_call){ .context = &r->part[s->part].context,
+                          .out = r->out,
+                          .component = s->component,
+                          .last = is_last(r->steps, r->n, i),
+                          .number = (uint32_t)s->number,
+                          .result = &r->scratch->result[i],
+                          .work = &r->scratch->work,
+                          .more = &r->scratch->more };
+}
+
+static lks_status run_step(run *r, int i)
+{
+    const step *s = &r->steps[i];
+    const lks_spec *spec = lks_spec_leaf(r->part[s->part].spec, (size_t)s->component);
     lks_shape want = lks_spec_shape(spec);
     lks_op op = *s->op;
+    lks_op_call call = call_of(r, i);
     lks_view made;
 
     if (op.class == &lks__op_one_hot && op.n[0] == 0) op.n[0] = want.dim[want.rank - 1];
-    call->number = (uint32_t)s->number;
-    LKS_TRY(lks__op_run(&op, call, view, &made));
-    if (made.dtype == LKS_STRING && !call->last) made.data = (*bytes = call->bytes, bytes);
-    *view = made;
+    LKS_TRY(lks__op_run(&op, &call, &r->view[s->component], &made));
+    if (made.dtype == LKS_STRING && !call.last) {
+        r->bytes[s->component] = call.bytes;
+        made.data = &r->bytes[s->component];
+    }
+    r->view[s->component] = made;
     return LKS_OK;
 }
 
-static lks_status run_steps(const lks_op_part *part, const step *steps, int n, lks_op_scratch *s, lks_element *in,
-                            lks_element *out, size_t *failed)
+/* Step i, and the next with it where they can be one: *i is the last that ran. */
+static lks_status run_steps_from(run *r, int *i)
+{
+    const step *s = &r->steps[*i];
+    lks_op_call call, next;
+    lks_view made;
+    bool both;
+
+    if (*i + 1 == r->n || s[1].component != s->component || !lks__op_takes_rows(s->op, s[1].op)) return run_step(r, *i);
+    call = call_of(r, *i);
+    next = call_of(r, *i + 1);
+    LKS_TRY(lks__op_decode_resize(s->op, &call, s[1].op, &next, &r->view[s->component], &made, &both));
+    r->view[s->component] = made;
+    if (both) ++*i;
+    return LKS_OK;
+}
+
+static lks_status run_steps(run *r, lks_element *in, size_t *failed)
 {
     size_t leaves = lks_element_count(in);
-    lks_view view[LKS_OP_LEAVES] = { { .data = NULL } };
-    lks_bytes bytes[LKS_OP_LEAVES];
 
-    for (int i = 0; i < n; i++) {
-        const lks_op_part *p = &part[steps[i].part];
-        int64_t c = steps[i].component;
-        lks_op_call call = { .context = &p->context,
-                             .out = out,
-                             .component = c,
-                             .last = is_last(steps, n, i),
-                             .result = &s->result[i],
-                             .work = &s->work,
-                             .more = &s->more };
+    for (int i = 0; i < r->n; i++) {
+        int64_t c = r->steps[i].component;
         lks_status status;
 
-        if (view[c].data == NULL) {
+        if (r->view[c].data == NULL) {
             lks_tensor *t = lks_element_tensor(in, (size_t)c);
-            view[c] = (lks_view){ lks_tensor_dtype(t), lks_tensor_shape(t), lks_tensor_cdata(t) };
+            r->view[c] = (lks_view){ lks_tensor_dtype(t), lks_tensor_shape(t), lks_tensor_cdata(t) };
         }
-        status = run_step(p, &steps[i], &call, &view[c], &bytes[c]);
-        *failed = steps[i].part;
-        if (status != LKS_OK) return op_failed(part, steps, i, in, status);
+        *failed = r->steps[i].part;
+        status = run_steps_from(r, &i);
+        if (status != LKS_OK) return op_failed(r->part, r->steps, i, in, status);
     }
     for (size_t i = 0; i < leaves; i++)
-        if (i >= LKS_OP_LEAVES || view[i].data == NULL) lks__element_share(out, i, in, i);
+        if (i >= LKS_OP_LEAVES || r->view[i].data == NULL) lks__element_share(r->out, i, in, i);
     return LKS_OK;
 }
 
@@ -220,15 +255,16 @@ lks_status lks__op_parts(const lks_op_part *part, size_t n, lks_element *in, lks
 {
     lks_op_list *owner = NULL;
     step steps[LKS_OP_MOST];
-    lks_op_scratch *s;
+    run r = { .part = part, .steps = steps, .out = out };
     lks_status status;
 
     for (size_t p = 0; p < n && owner == NULL; p++) owner = part[p].fn->user;
-    s = take_scratch(owner);
+    r.scratch = take_scratch(owner);
     *failed = 0;
-    if (s == NULL) return LKS_E_NOMEM;
-    status = run_steps(part, steps, list_steps(part, n, lks_element_count(in), steps), s, in, out, failed);
-    give_scratch(owner, s);
+    if (r.scratch == NULL) return LKS_E_NOMEM;
+    r.n = list_steps(part, n, lks_element_count(in), steps);
+    status = run_steps(&r, in, failed);
+    give_scratch(owner, r.scratch);
     return status;
 }
 

@@ -79,13 +79,29 @@ static int64_t same_form(int64_t side, int64_t target, int64_t other_target)
     return (int64_t)((double)(side * target) / (double)other_target);
 }
 
-static lks_pixels cropped(const lks_pixels *p, int64_t height, int64_t width)
+static int64_t at_most(int64_t side, int64_t most)
 {
-    int64_t h = same_form(p->width, height, width), w = same_form(p->height, width, height);
+    return side < 1 ? 1 : side < most ? side : most;
+}
 
-    h = h < 1 ? 1 : h < p->height ? h : p->height;
-    w = w < 1 ? 1 : w < p->width ? w : p->width;
-    return lks__pixels_crop(p, (p->height - h) / 2, (p->width - w) / 2, h, w);
+lks_row_resize lks__op_resize_part(const lks_op *op, int64_t height, int64_t width)
+{
+    lks_row_resize s = {
+        .width = width, .part_height = height, .part_width = width, .to_height = op->n[0], .to_width = op->n[1]
+    };
+
+    if (!op->flag[CROP]) return s;
+    s.part_height = at_most(same_form(width, op->n[0], op->n[1]), height);
+    s.part_width = at_most(same_form(height, op->n[1], op->n[0]), width);
+    s.top = (height - s.part_height) / 2;
+    s.left = (width - s.part_width) / 2;
+    return s;
+}
+
+bool lks__op_resizes_rows(const lks_op *op)
+{
+    return op->class == &lks__op_resize && op->method == LKS_RESIZE_BILINEAR && !op->antialias && !op->flag[KEEP] &&
+           !op->flag[PAD];
 }
 
 /* As Keras: equal bars on both sides, so an odd difference leaves the form one pixel off, and one pixel is none. */
@@ -113,7 +129,10 @@ static lks_status resize(const lks_op *op, lks_op_call *call, const lks_view *in
     lks_pixels p = lks__view_pixels(in);
 
     LKS_TRY(check_not_empty(in));
-    if (op->flag[CROP]) p = cropped(&p, height, width);
+    if (op->flag[CROP]) {
+        lks_row_resize part = lks__op_resize_part(op, p.height, p.width);
+        p = lks__pixels_crop(&p, part.top, part.left, part.part_height, part.part_width);
+    }
     if (op->flag[PAD]) LKS_TRY(padded(&p, height, width, call->more));
     return lks__resize(&p, height, width, op->method, op->antialias, data, call->work);
 }

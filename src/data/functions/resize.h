@@ -60,5 +60,24 @@ void lks__axis_build(lks_axis *a, int64_t in, int64_t out, lks_resize_method met
 
 /* resize_rgb.c: uint8, three channels, axes of two taps at most. */
 void lks__resize_rgb(const lks_pixels *in, const lks_axis *rows, const lks_axis *columns, float *out);
+/* One row of the output from two rows of four bytes a pixel, of which the last is not used; one pixel more than the row has may be read. */
+void lks__resize_rgbx_row(const uint8_t *above, const uint8_t *below, float share, const lks_axis *columns, float *out);
+
+/* ---- resize_rows.c: bilinear, without antialiasing, of a picture whose rows come one by one ---- */
+typedef struct lks_row_resizer {
+    lks_axis rows, columns;
+    int64_t top, left, next; /* of the part that is taken; row of the output */
+    uint8_t *kept;           /* the latest two rows */
+    size_t stride;
+    float *out;
+} lks_row_resizer;
+/* Of height x width pixels the part of part_height x part_width from row `top`, column `left`: becomes to_height x to_width in `out`. */
+typedef struct lks_row_resize {
+    int64_t width, top, left, part_height, part_width, to_height, to_width;
+} lks_row_resize;
+lks_status lks__row_resizer_init(lks_row_resizer *r, const lks_row_resize *sizes, float *out, lks_scratch *scratch);
+/* Where row y of the picture goes, four bytes a pixel. All rows come, in order. */
+uint8_t *lks__row_resizer_place(lks_row_resizer *r, int64_t y);
+void lks__row_resizer_arrived(lks_row_resizer *r, int64_t y);
 
 #endif
