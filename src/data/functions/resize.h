@@ -60,8 +60,6 @@ void lks__axis_build(lks_axis *a, int64_t in, int64_t out, lks_resize_method met
 
 /* resize_rgb.c: uint8, three channels, axes of two taps at most. */
 void lks__resize_rgb(const lks_pixels *in, const lks_axis *rows, const lks_axis *columns, float *out);
-/* One row of the output from two rows of four bytes a pixel, of which the last is not used; one pixel more than the row has may be read. */
-void lks__resize_rgbx_row(const uint8_t *above, const uint8_t *below, float share, const lks_axis *columns, float *out);
 
 /* ---- resize_rows.c: bilinear, without antialiasing, of a picture whose rows come one by one ---- */
 typedef struct lks_row_resizer {
@@ -69,6 +67,7 @@ typedef struct lks_row_resizer {
     int64_t top, left, next; /* of the part that is taken; row of the output */
     uint8_t *kept;           /* the latest two rows */
     size_t stride;
+    float *pairs; /* of a row of the output: the two pixels that each of its pixels is made of */
     float *out;
 } lks_row_resizer;
 /* Of height x width pixels the part of part_height x part_width from row `top`, column `left`: becomes to_height x to_width in `out`. */

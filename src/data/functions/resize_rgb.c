@@ -19,8 +19,7 @@ typedef struct rgb_rows {
     const lks_axis *columns;
 } rgb_rows;
 
-static inline __attribute__((always_inline)) void mix_pixels(const rgb_rows *r, int64_t n, int bytes,
-                                                             float *restrict out)
+static inline __attribute__((always_inline)) void mix_pixels(const rgb_rows *r, int64_t n, float *restrict out)
 {
     const uint8_t *restrict above = r->above, *restrict below = r->below;
     const int32_t *restrict start = r->columns->start;
@@ -30,11 +29,10 @@ static inline __attribute__((always_inline)) void mix_pixels(const rgb_rows *r, 
 
     for (int64_t x = 0; x < n; x++, out += 3) {
         float left[4], right[4], w = weight[x * taps];
-        const uint8_t *top = above + bytes * (int64_t)start[x], *bottom = below + bytes * (int64_t)start[x];
+        const uint8_t *top = above + 3 * (int64_t)start[x], *bottom = below + 3 * (int64_t)start[x];
         for (int k = 0; k < 4; k++) left[k] = (float)(int)top[k] + ((float)(int)bottom[k] - (float)(int)top[k]) * share;
         for (int k = 0; k < 4; k++)
-            right[k] = (float)(int)top[k + bytes] +
-                       ((float)(int)bottom[k + bytes] - (float)(int)top[k + bytes]) * share;
+            right[k] = (float)(int)top[k + 3] + ((float)(int)bottom[k + 3] - (float)(int)top[k + 3]) * share;
         for (int k = 0; k < 4; k++) left[k] += (right[k] - left[k]) * w;
         memcpy(out, left, sizeof left);
     }
@@ -42,23 +40,13 @@ static inline __attribute__((always_inline)) void mix_pixels(const rgb_rows *r, 
 
 static void mix_plain(const rgb_rows *r, int64_t n, float *out)
 {
-    mix_pixels(r, n, 3, out);
-}
-
-static void mix_plain4(const rgb_rows *r, int64_t n, float *out)
-{
-    mix_pixels(r, n, 4, out);
+    mix_pixels(r, n, out);
 }
 
 #ifdef HAS_WIDER
 __attribute__((target("avx2"))) static void mix_avx2(const rgb_rows *r, int64_t n, float *out)
 {
-    mix_pixels(r, n, 3, out);
-}
-
-__attribute__((target("avx2"))) static void mix4_avx2(const rgb_rows *r, int64_t n, float *out)
-{
-    mix_pixels(r, n, 4, out);
+    mix_pixels(r, n, out);
 }
 #endif
 
@@ -102,21 +90,4 @@ void lks__resize_rgb(const lks_pixels *in, const lks_axis *rows, const lks_axis 
         mix(&r, n, out);
         mix_last(&r, n, out);
     }
-}
-
-void lks__resize_rgbx_row(const uint8_t *above, const uint8_t *below, float share, const lks_axis *columns, float *out)
-{
-    void (*mix)(const rgb_rows *r, int64_t n, float *out) = mix_plain4;
-    const rgb_rows r = { above, below, share, columns };
-    const int64_t last = columns->n - 1;
-    const lks_axis one = { 1, columns->taps, columns->start + last, columns->count + last,
-                           columns->weight + last * columns->taps };
-    float pixel[4];
-
-#ifdef HAS_WIDER
-    if (lks__isa_available(LKS_ISA_AVX2)) mix = mix4_avx2;
-#endif
-    mix(&r, last, out);
-    mix_plain4(&(rgb_rows){ above, below, share, &one }, 1, pixel);
-    memcpy(out + 3 * last, pixel, 3 * sizeof *pixel);
 }
