@@ -32,6 +32,7 @@ typedef struct lks_map_cursor {
     bool has_lock, input_ended;
     unsigned forks;
     lks_map_block **ring;    /* made one by one, room for `room` */
+    lks_map_block *awaited;  /* under the lock: whose end the consumer sleeps for */
     lks_window window;       /* size 0: serial */
     _Atomic int64_t read_ns; /* what a file takes, smoothed; 0: not known */
     int64_t file;            /* the component that names a file to be read before the function runs; -1: none */

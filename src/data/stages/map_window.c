@@ -90,7 +90,7 @@ static void run_block(lks_work *work)
     if (m->base.meter != NULL) lks__meter_work(m->base.meter, lks__cpu_ns() - cpu);
     pthread_mutex_lock(&m->lock);
     b->done = true;
-    pthread_cond_signal(&m->finished);
+    if (m->awaited == b) pthread_cond_signal(&m->finished);
     pthread_mutex_unlock(&m->lock);
 }
 
@@ -103,7 +103,7 @@ static void read_block(lks_work *work)
     pthread_mutex_lock(&m->lock); /* keeps the block until the end of this: nothing is done without the lock */
     lks__work_submit(&b->work);
     b->moved = true;
-    pthread_cond_signal(&m->finished);
+    if (m->awaited == b) pthread_cond_signal(&m->finished);
     pthread_mutex_unlock(&m->lock);
 }
 
@@ -239,6 +239,7 @@ static void adapt(lks_map_cursor *m, const lks_map_block *b)
 static void wait_until_done(lks_map_cursor *m, lks_map_block *b)
 {
     pthread_mutex_lock(&m->lock);
+    m->awaited = b;
     while (!b->done) {
         if (!b->moved) {
             pthread_cond_wait(&m->finished, &m->lock);
@@ -249,6 +250,7 @@ static void wait_until_done(lks_map_cursor *m, lks_map_block *b)
         if (lks__work_take_back(&b->work)) run_block(&b->work);
         pthread_mutex_lock(&m->lock);
     }
+    m->awaited = NULL;
     pthread_mutex_unlock(&m->lock);
 }
 
