@@ -5,9 +5,7 @@
  * for conv2d_filter_x.c; over both in depthwise convolutions.
  */
 #include "entries.h"
-#include "filter_tile.h"
-
-typedef void (*filter_fn)(const filter_tile *t);
+#include "filter_rows.h"
 
 #define TAP(R, C, partial)                                      \
     static void tap_##R##_##C##_##partial(const filter_tile *t) \
@@ -24,26 +22,22 @@ TAP(1, 2, 0)
 TAP(4, 2, 0)
 TAP(6, 2, 0)
 
-#define STREAM(name, rows, stride, R, C, x_vector, d_vector, partial)                  \
-    static void stream_##name##_##stride##_##R##_##C##_##partial(const filter_tile *t) \
-    {                                                                                  \
-        const filter_shape s = { rows, stride, R, C, x_vector, d_vector, partial };    \
-                                                                                       \
-        filter_stream(t, &s);                                                          \
+#define STREAM(stride, R, C, partial)                                           \
+    static void stream_d_##stride##_##R##_##C##_##partial(const filter_tile *t) \
+    {                                                                           \
+        const filter_shape s = { 1, stride, R, C, 0, 1, partial };              \
+                                                                                \
+        filter_stream(t, &s);                                                   \
     }
-#define STREAMS(stride)                      \
-    STREAM(d, 1, stride, 1, 1, 0, 1, 0)      \
-    STREAM(d, 1, stride, 3, 1, 0, 1, 0)      \
-    STREAM(d, 1, stride, 4, 1, 0, 1, 0)      \
-    STREAM(d, 1, stride, 1, 1, 0, 1, 1)      \
-    STREAM(d, 1, stride, 3, 1, 0, 1, 1)      \
-    STREAM(d, 1, stride, 4, 1, 0, 1, 1)      \
-    STREAM(d, 1, stride, 1, 2, 0, 1, 0)      \
-    STREAM(d, 1, stride, 2, 2, 0, 1, 0)      \
-    STREAM(d_rows, 3, stride, 1, 1, 0, 1, 0) \
-    STREAM(d_rows, 3, stride, 1, 1, 0, 1, 1) \
-    STREAM(x_rows, 3, stride, 1, 1, 1, 0, 0) \
-    STREAM(x_rows, 3, stride, 1, 1, 1, 0, 1)
+#define STREAMS(stride)     \
+    STREAM(stride, 1, 1, 0) \
+    STREAM(stride, 3, 1, 0) \
+    STREAM(stride, 4, 1, 0) \
+    STREAM(stride, 1, 1, 1) \
+    STREAM(stride, 3, 1, 1) \
+    STREAM(stride, 4, 1, 1) \
+    STREAM(stride, 1, 2, 0) \
+    STREAM(stride, 2, 2, 0)
 STREAMS(1)
 STREAMS(2)
 
@@ -57,12 +51,6 @@ static const filter_fn stream_d_2[2][3] = { /* [stride - 1][R] */
                                             { NULL, stream_d_1_1_2_0, stream_d_1_2_2_0 },
                                             { NULL, stream_d_2_1_2_0, stream_d_2_2_2_0 }
 };
-/* Three kernel rows at once, [d_vector][stride - 1][partial]. */
-static const filter_fn stream_rows[2][2][2] = {
-    { { stream_x_rows_1_1_1_0, stream_x_rows_1_1_1_1 }, { stream_x_rows_2_1_1_0, stream_x_rows_2_1_1_1 } },
-    { { stream_d_rows_1_1_1_0, stream_d_rows_1_1_1_1 }, { stream_d_rows_2_1_1_0, stream_d_rows_2_1_1_1 } }
-};
-
 typedef struct filter_job {
     lks_conv_attrs a;
     filter_tile t;
@@ -71,6 +59,7 @@ typedef struct filter_job {
     const float *x, *d;
     float *out;
     int streams;             /* three adjacent columns, stride 1 or 2 */
+    bool one;                /* channel of x, which three kernel rows take at once */
     const lks_op_call *call; /* of a convolution; or NULL */
 } filter_job;
 
@@ -126,8 +115,8 @@ static void filter_channels(filter_job *j, int64_t g, int64_t c, int C)
     const int64_t first = g * j->cin, d = g * j->cout + c, columns = j->streams ? 1 : j->a.kernel[1];
 
     for (int64_t kh = 0; kh < j->a.kernel[0]; kh++) {
-        if (j->streams && C == 1 && j->cin == 1 && kh + 3 <= j->a.kernel[0]) {
-            filter_run(j, stream_rows[1][stride][partial], kh, 0, first, d, 0, 9);
+        if (j->one && kh + 3 <= j->a.kernel[0]) {
+            filter_run(j, SIMD(filter_rows)[1][stride][partial], kh, 0, first, d, 0, 9);
             kh += 2;
             continue;
         }
@@ -145,7 +134,7 @@ static void filter_over_d(filter_job *j)
     for (int64_t g = 0; g < j->groups; g++)
         for (int64_t c = 0; c < j->cout;) {
             const int64_t left = j->cout - c;
-            const int C = left >= 2 * VF && !(j->streams && j->cin == 1 && j->a.kernel[0] >= 3) ? 2 : 1;
+            const int C = left >= 2 * VF && !j->one ? 2 : 1;
 
             j->t.last = left < VF ? left : VF;
             filter_channels(j, g, c, C);
@@ -162,7 +151,7 @@ static void filter_over_x(filter_job *j)
             for (int64_t co = 0; co < j->cout; co++)
                 for (int64_t c = 0; c < j->cin; c += VF) {
                     j->t.last = j->cin - c < VF ? j->cin - c : VF;
-                    filter_run(j, stream_rows[0][j->a.stride[1] - 1][j->t.last < VF], kh, 0, g * j->cin + c,
+                    filter_run(j, SIMD(filter_rows)[0][j->a.stride[1] - 1][j->t.last < VF], kh, 0, g * j->cin + c,
                                g * j->cout + co, c, 9);
                 }
 }
@@ -302,9 +291,10 @@ void SIMD(conv2d_filter)(const lks_op_call *call)
     j.t.out_col = j.cin * j.t.out_depth;
     j.t.out_row = a->kernel[1] * j.t.out_col;
     j.t.out_lane = 1;
+    j.one = j.t.x_pixel == 1 && a->kernel[0] >= 3 && filter_rows_suit(a);
     if (rows3 && a->stride[0] == a->stride[1] && a->dilation[0] == 1 && j.groups > 1 && j.cin == 1 && j.cout == 1)
         filter_depthwise(&j, j.t.part);
-    else if (rows3 && j.cout < 4 && j.cin > j.cout) filter_all(&j, filter_over_x);
+    else if (rows3 && filter_rows_suit(a) && j.cout < 4 && j.cin > j.cout) filter_all(&j, filter_over_x);
     else filter_all(&j, filter_over_d);
 }
 
