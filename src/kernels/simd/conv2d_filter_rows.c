@@ -209,21 +209,36 @@ LKS_INLINE void rows_x(const rows_line *l, const filter_shape *s, vf *sum, const
 }
 
 /* `shape` is a copy: a value whose address is known elsewhere would be looked up again behind every multiply-add. */
-LKS_INLINE void rows_store(const filter_tile *t, const filter_shape *s, const vf *sum, vmask m)
+LKS_INLINE void rows_store(const filter_tile *t, const filter_shape *s, vf *sum, vmask m)
 {
+    const int64_t row = t->out_row, col = t->out_col;
+    float *o = t->out;
+
     if (t->end < t->a->out[0] || t->out_lane != 1) {
         const filter_shape shape = *s;
 
         filter_put(t, &shape, sum, 9);
         return;
     }
+    if (t->fresh) {
+        LKS_UNROLL
+        for (int i = 0; i < 9; i++) sum[i] = vf_add(vf_zero(), sum[i]);
+    } else {
+        LKS_UNROLL
+        for (int i = 0; i < 9; i++)
+            sum[i] = vf_add(filter_load(o + i / 3 * row + i % 3 * col, 1, s->partial, m), sum[i]);
+    }
+    for (int k = 0; k < t->n_join; k++) {
+        const float *x = t->join[k] + (o - t->base);
+
+        LKS_UNROLL
+        for (int i = 0; i < 9; i++)
+            sum[i] = vf_add(sum[i], filter_load(x + i / 3 * row + i % 3 * col, 1, s->partial, m));
+    }
     LKS_UNROLL
     for (int i = 0; i < 9; i++) {
-        float *o = t->out + i / 3 * t->out_row + i % 3 * t->out_col;
-        const vf v = filter_added(t, o, sum[i], m, s->partial);
-
-        if (s->partial) vf_store_m(o, m, v);
-        else vf_store(o, v);
+        if (s->partial) vf_store_m(o + i / 3 * row + i % 3 * col, m, sum[i]);
+        else vf_store(o + i / 3 * row + i % 3 * col, sum[i]);
     }
 }
 

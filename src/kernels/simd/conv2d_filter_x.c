@@ -6,6 +6,7 @@
  * them until all shards' sums have been joined (lks_kernel.settle): for each kernel position and vector of input channels,
  * (output channel, lane).
  */
+#include "conv_tile.h"
 #include "entries.h"
 #include "filter_tile.h"
 
@@ -114,27 +115,36 @@ LKS_INLINE int64_t x_next(const x_tile *t, const x_shape *s, vf *sum, const floa
     return t->all_end - t->all_begin - left;
 }
 
-/* Two at stride 2: the first input of each is the last of the one before. */
-LKS_INLINE int64_t x_second(const x_tile *t, const x_shape *s, vf *sum, const float *x, const float *d, vmask m)
+/* All of them at stride 2, and one more that meets all but the last: the first input of each is the last of the one before. */
+LKS_INLINE void x_second(const x_tile *t, const x_shape *s, vf *sum, const float *x, const float *d, vmask m)
 {
-    const int64_t tap = t->x_tap, tap3 = 3 * tap;
-    int64_t pairs = (t->all_end - t->all_begin) / 2;
-    const int64_t done = pairs * 2;
+    const int64_t tap = t->x_tap, pixel = t->x_pixel, d_pixel = t->d_pixel;
+    int64_t left = t->all_end - t->all_begin;
     vf a, b, c;
 
-    if (pairs == 0) return 0;
+    if (left == 0 && !t->ends_short) return;
     a = x_load(x, m, s->partial);
-    do {
+    for (; left >= 2; left -= 2) {
         b = x_load(x + tap, m, s->partial);
         c = x_load(x + 2 * tap, m, s->partial);
         x_add(s, sum, (const vf[]){ a, b, c }, d, 0, 3);
-        b = x_load(x + tap3, m, s->partial);
-        a = x_load(x + 4 * tap, m, s->partial);
-        x_add(s, sum, (const vf[]){ c, b, a }, d + t->d_pixel, 0, 3);
-        x += 4 * tap;
-        d += 2 * t->d_pixel;
-    } while (--pairs > 0);
-    return done;
+        CONV_NEXT(x, pixel);
+        CONV_NEXT(d, d_pixel);
+        b = x_load(x + tap, m, s->partial);
+        a = x_load(x + 2 * tap, m, s->partial);
+        x_add(s, sum, (const vf[]){ c, b, a }, d, 0, 3);
+        CONV_NEXT(x, pixel);
+        CONV_NEXT(d, d_pixel);
+    }
+    if (left > 0) {
+        b = x_load(x + tap, m, s->partial);
+        c = x_load(x + 2 * tap, m, s->partial);
+        x_add(s, sum, (const vf[]){ a, b, c }, d, 0, 3);
+        CONV_NEXT(x, pixel);
+        CONV_NEXT(d, d_pixel);
+        a = c;
+    }
+    if (t->ends_short) x_add(s, sum, (const vf[]){ a, x_load(x + tap, m, s->partial) }, d, 0, 2);
 }
 
 /* Outputs from the first that all taps meet; those at the end that all taps but the last one meet, too. */
@@ -142,20 +152,27 @@ LKS_INLINE void x_row(const x_tile *t, const x_shape *s, vf *sum, const float *x
 {
     int64_t n = t->all_end - t->all_begin, done = 0;
 
+    if (s->kind == X_SECOND) {
+        x_second(t, s, sum, x, d, m);
+        return;
+    }
     if (s->kind == X_NEXT) done = x_next(t, s, sum, x, d, m);
-    if (s->kind == X_SECOND) done = x_second(t, s, sum, x, d, m);
     x += done * t->x_pixel;
     d += done * t->d_pixel;
     for (n -= done; n > 0; n--, x += t->x_pixel, d += t->d_pixel) x_output(t, s, sum, x, d, m, 0, s->T);
     if (s->T == 3 && t->ends_short) x_output(t, s, sum, x, d, m, 0, 2);
 }
 
-/* Where sum i of a block lies. */
-LKS_INLINE int64_t x_place(const x_tile *t, const x_shape *s, int i)
+/* Where sum i of a block lies, by distances that are known to change under no store. */
+typedef struct x_places {
+    int64_t tap, d, x;
+} x_places;
+
+LKS_INLINE int64_t x_place(const x_places *at, const x_shape *s, int i)
 {
     const int size = s->T * s->N;
 
-    return i % size / s->N * t->sum_tap + i / size * t->sum_d + i % s->N * t->sum_x;
+    return i % size / s->N * at->tap + i / size * at->d + i % s->N * at->x;
 }
 
 LKS_INLINE void x_store(float *p, vf v, vmask m, const int partial)
@@ -165,23 +182,32 @@ LKS_INLINE void x_store(float *p, vf v, vmask m, const int partial)
 }
 
 /* An example's sums: to the output, or to where they wait for the next rows. */
-LKS_INLINE void x_put(const x_tile *t, const x_shape *s, const vf *sum, vmask m)
+LKS_INLINE void x_put(const x_tile *t, const x_shape *s, vf *sum, vmask m)
 {
     const int sums = s->T * s->N * s->B;
+    const x_places at = { t->sum_tap, t->sum_d, t->sum_x };
+    float *to = t->final ? t->sum : t->part;
 
     if (!t->final) {
         LKS_UNROLL
-        for (int i = 0; i < sums; i++) x_store(t->part + x_place(t, s, i), sum[i], m, s->partial);
+        for (int i = 0; i < sums; i++) x_store(to + x_place(&at, s, i), sum[i], m, s->partial);
         return;
     }
-    LKS_UNROLL
-    for (int i = 0; i < sums; i++) {
-        float *p = t->sum + x_place(t, s, i);
-        vf v = vf_add(t->fresh ? vf_zero() : x_load(p, m, s->partial), sum[i]);
-
-        for (int k = 0; k < t->n_join; k++) v = vf_add(v, x_load(t->join[k] + (p - t->base), m, s->partial));
-        x_store(p, v, m, s->partial);
+    if (t->fresh) {
+        LKS_UNROLL
+        for (int i = 0; i < sums; i++) sum[i] = vf_add(vf_zero(), sum[i]);
+    } else {
+        LKS_UNROLL
+        for (int i = 0; i < sums; i++) sum[i] = vf_add(x_load(to + x_place(&at, s, i), m, s->partial), sum[i]);
     }
+    for (int k = 0; k < t->n_join; k++) {
+        const float *other = t->join[k] + (to - t->base);
+
+        LKS_UNROLL
+        for (int i = 0; i < sums; i++) sum[i] = vf_add(sum[i], x_load(other + x_place(&at, s, i), m, s->partial));
+    }
+    LKS_UNROLL
+    for (int i = 0; i < sums; i++) x_store(to + x_place(&at, s, i), sum[i], m, s->partial);
 }
 
 LKS_INLINE void x_block(const x_tile *t, const x_shape *s)
@@ -194,8 +220,10 @@ LKS_INLINE void x_block(const x_tile *t, const x_shape *s)
     LKS_UNROLL
     for (int i = 0; i < sums; i++) sum[i] = vf_zero();
     if (!t->first) {
+        const x_places at = { t->sum_tap, t->sum_d, t->sum_x };
+
         LKS_UNROLL
-        for (int i = 0; i < sums; i++) sum[i] = x_load(t->part + x_place(t, s, i), m, s->partial);
+        for (int i = 0; i < sums; i++) sum[i] = x_load(t->part + x_place(&at, s, i), m, s->partial);
     }
     for (int64_t i = t->rows; i > 0; i--, x += t->x_step, d += t->d_step) {
         if (t->begins_short) x_output(t, s, sum, x + t->x_short, d, m, 1, s->T);
@@ -323,7 +351,7 @@ static void x_rows(x_job *j, int64_t begin, int64_t end)
     t->d_step = j->d_row;
     for (int64_t kw = 0, T; kw < a->kernel[1]; kw += T) {
         T = a->kernel[1] - kw >= 3 ? 3 : a->kernel[1] - kw;
-        x_columns(j, kw, (int)T);
+        if (a->kernel[1] > 3) x_columns(j, kw, (int)T);
         for (int64_t kh = 0; kh < a->kernel[0]; kh++) {
             const int64_t tap = kh * a->dilation[0] - a->before[0], least = filter_begin(tap, a->stride[0]);
             const int64_t most = filter_end(tap, a->stride[0], a->in[0], a->out[0]);
@@ -398,6 +426,7 @@ bool SIMD(conv2d_filter_x)(const lks_op_call *call, const lks_conv_attrs *a)
     j.t.sum_x = VF * j.cout;
     j.t.join = call->join;
     j.t.base = call->out;
+    if (a->kernel[1] <= 3) x_columns(&j, 0, (int)a->kernel[1]);
     rows = x_run(&j);
     for (int64_t i = 0; i < call->n; i++, j.x += a->in[0] * j.x_row, j.d += a->out[0] * j.d_row) {
         j.t.fresh = call->fresh && i == 0;
