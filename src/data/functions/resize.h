@@ -69,7 +69,6 @@ typedef struct lks_row_resizer {
     size_t stride;
     float *pairs; /* of a row of the output: the two pixels that each of its pixels is made of */
     float *out;
-    int64_t fetched; /* items of it that are on their way into the cache */
 } lks_row_resizer;
 /* Of height x width pixels the part of part_height x part_width from row `top`, column `left`: becomes to_height x to_width in `out`. */
 typedef struct lks_row_resize {

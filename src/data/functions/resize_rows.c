@@ -15,7 +15,7 @@
 
 /* libjpeg-turbo writes rows that begin at a multiple of its vectors' bytes past the cache, and they would have to be
  * fetched from memory at once: so they begin elsewhere. */
-enum { PIXEL = 4, LINE = 64, OFF_LINE = 16, AHEAD = 6 };
+enum { PIXEL = 4, LINE = 64, OFF_LINE = 16 };
 
 static size_t whole_lines(size_t bytes)
 {
@@ -47,17 +47,8 @@ static uint8_t *kept(const lks_row_resizer *r, int64_t y)
     return r->kept + (size_t)(y & 1) * r->stride;
 }
 
-/* The result is memory that nobody has touched for long: it is fetched while the decoder works on the rows before. */
-static void fetch_ahead(lks_row_resizer *r)
-{
-    int64_t row = 3 * r->columns.n, end = (r->next + AHEAD < r->rows.n ? r->next + AHEAD : r->rows.n) * row;
-
-    for (; r->fetched < end; r->fetched += LINE / (int64_t)sizeof(float)) __builtin_prefetch(r->out + r->fetched, 1);
-}
-
 uint8_t *lks__row_resizer_place(lks_row_resizer *r, int64_t y)
 {
-    fetch_ahead(r);
     return kept(r, y - r->top);
 }
 

@@ -81,6 +81,9 @@ static void run_block(lks_work *work)
     double begin = lks__now();
     int64_t cpu = m->base.meter == NULL ? 0 : lks__cpu_ns();
 
+    pthread_mutex_lock(&m->lock);
+    b->begun = true;
+    pthread_mutex_unlock(&m->lock);
     if (b->reads) read_files(b);
     if (b->n_batches > 0) lks__map_run_batches(b);
     for (int i = b->stacked; i < b->n && b->n_batches == 0; i++) lks__map_run_one(b, i);
@@ -149,7 +152,7 @@ static lks_map_block *new_block(lks_map_cursor *m, int rows)
     b->reading = (lks_work){ .run = read_block, .rank = b->work.rank, .io = true };
     b->map = m;
     b->reads = reads_itself(m);
-    b->done = b->moved = false;
+    b->done = b->moved = b->begun = false;
     b->n = b->taken = b->stacked = 0;
     return b;
 }
@@ -235,14 +238,27 @@ static void adapt(lks_map_cursor *m, const lks_map_block *b)
         atomic_store_explicit(&((lks_map_dataset *)m->base.dataset)->block, m->block_size, memory_order_relaxed);
 }
 
+/* A thread that reads ahead need not be woken for each block: it sleeps until the last of those is done that threads
+ * work on now. (Of those alone: what nobody has begun may never be begun, if all threads wait like this one.) Under the
+ * lock. */
+static lks_map_block *worth_waking_for(lks_map_cursor *m, lks_map_block *b)
+{
+    for (int k = m->count - 1; k > 0 && m->base.place.has_thread && b->begun; k--) {
+        lks_map_block *later = block_at(m, k);
+        if (later->begun && !later->done) return later;
+    }
+    return b;
+}
+
 /* A block that has been read and that no thread has begun is run here. */
 static void wait_until_done(lks_map_cursor *m, lks_map_block *b)
 {
     pthread_mutex_lock(&m->lock);
-    m->awaited = b;
+    m->awaited = worth_waking_for(m, b);
     while (!b->done) {
         if (!b->moved) {
             pthread_cond_wait(&m->finished, &m->lock);
+            m->awaited = b;
             continue;
         }
         b->moved = false;
