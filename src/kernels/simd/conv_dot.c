@@ -1,24 +1,10 @@
 /* conv_dot.c - convolutions by kernels of three columns that make few channels from eight or more: lanes are summed
  * channels. Order: as op_conv2d.c, 16 lanes, each over blocks of 16 channels, kernel rows and columns, then the tree.
  */
-#include "conv_line.h"
+#include "conv_dot.h"
 #include "entries.h"
 
-enum { LONGEST = 10, LANES = 16, KEPT = 64 }; /* lanes of KEPT positions wait for the tree */
-
-/* One vector of channels (the first lanes of m) of blocks of positions, side by side. */
-typedef struct dot_part {
-    const float *x, *w; /* first taps; weights are vectors, three side by side */
-    int64_t x_row, w_row, rows;
-    int64_t pixel, far, block; /* to the next input in the order of the taps, to the third, to the next block's */
-    int64_t blocks;
-    int before, behind; /* as in conv_line */
-    bool carry;         /* sums begin with what is in lanes, not with +0 */
-    float *lanes;
-    vmask m;
-} dot_part;
-
-typedef void (*dot_fn)(const dot_part *d);
+enum { LANES = 16, KEPT = 64 }; /* lanes of KEPT positions wait for the tree */
 
 /* A row of inputs, each loaded once for all taps that meet it, against three vectors of weights. far: three pixels. */
 LKS_INLINE void dot_row(const float *x, int64_t pixel, int64_t far, const vf *wv, vf *sum, int begin, int end,
@@ -44,18 +30,18 @@ LKS_INLINE void dot_row(const float *x, int64_t pixel, int64_t far, const vf *wv
     }
 }
 
-LKS_INLINE void dot_blocks(const dot_part *d, const int tap, const int length, const bool whole)
+LKS_INLINE void dot_blocks(const dot_part *d, const float *line, float *lanes, const int tap, const int length,
+                           const bool whole)
 {
     const int64_t pixel = d->pixel, far = d->far, block = d->block, x_row = d->x_row, w_row = d->w_row, rows = d->rows;
-    const float *first = d->x, *const weights = d->w;
-    float *lanes = d->lanes;
+    const float *first = line, *const weights = d->w;
     int before = d->before;
 
     for (int64_t k = d->blocks; k > 0; k--, first += block, lanes += length * VF, before = 0) {
         const float *x = first, *w = weights;
         int begin, end;
         const bool inside = conv_line_inside(before, k == 1 ? d->behind : 0, tap, length + 2, &begin, &end) && whole;
-        vf sum[LONGEST];
+        vf sum[DOT_LONGEST];
 
         LKS_UNROLL
         for (int i = 0; i < length; i++) sum[i] = vf_zero();
@@ -72,6 +58,12 @@ LKS_INLINE void dot_blocks(const dot_part *d, const int tap, const int length, c
         LKS_UNROLL
         for (int i = 0; i < length; i++) vf_store(lanes + i * VF, sum[i]);
     }
+}
+
+LKS_INLINE void dot_part_lines(const dot_part *d, const int tap, const int length, const bool whole)
+{
+    for (int64_t l = 0; l < d->lines; l++)
+        dot_blocks(d, d->x + l * d->line, d->lanes + l * d->blocks * length * VF, tap, length, whole);
 }
 
 /* What comes behind, for n positions that lie apart. */
@@ -92,16 +84,7 @@ static void dot_join(const conv_tile *t, const float *lanes, float *y, int64_t c
         vf v[VF], sum;
 
         LKS_UNROLL
-        for (int p = 0; p < VF; p++) {
-            vf part[VP];
-
-            LKS_UNROLL
-            for (int h = 0; h < VP; h++) part[h] = vf_load(lanes + (h * KEPT + p) * VF);
-            LKS_UNROLL
-            for (int half = VP / 2; half > 0; half /= 2)
-                for (int h = 0; h < half; h++) part[h] = vf_add(part[h], part[h + half]);
-            v[p] = part[0];
-        }
+        for (int p = 0; p < VF; p++) v[p] = vf_fold(lanes + p * VF, KEPT * VF);
         sum = vf_join(v);
         if (t->after.bias != NULL) sum = vf_add(sum, vf_set(*t->after.bias));
         if (t->after.relu) sum = vf_relu(sum);
@@ -118,11 +101,11 @@ static void dot_join(const conv_tile *t, const float *lanes, float *y, int64_t c
 #define BLOCK(name, tap, length)                            \
     static void whole_##name##_##length(const dot_part *d)  \
     {                                                       \
-        dot_blocks(d, tap, length, true);                   \
+        dot_part_lines(d, tap, length, true);               \
     }                                                       \
     static void masked_##name##_##length(const dot_part *d) \
     {                                                       \
-        dot_blocks(d, tap, length, false);                  \
+        dot_part_lines(d, tap, length, false);              \
     }
 #define BLOCKS(name, tap) \
     BLOCK(name, tap, 1)   \
@@ -131,28 +114,25 @@ static void dot_join(const conv_tile *t, const float *lanes, float *y, int64_t c
     BLOCK(name, tap, 4)   \
     BLOCK(name, tap, 5)   \
     BLOCK(name, tap, 6)   \
-    BLOCK(name, tap, 7)   \
-    BLOCK(name, tap, 8)   \
-    BLOCK(name, tap, 9)   \
-    BLOCK(name, tap, 10)
-#define LIST(name)                                                                                                \
-    {                                                                                                             \
-        NULL, name##_1, name##_2, name##_3, name##_4, name##_5, name##_6, name##_7, name##_8, name##_9, name##_10 \
+    BLOCK(name, tap, 7)
+#define LIST(name)                                                                 \
+    {                                                                              \
+        NULL, name##_1, name##_2, name##_3, name##_4, name##_5, name##_6, name##_7 \
     }
 
 BLOCKS(plain, 1)
 BLOCKS(back, -1)
 
 /* [backwards][partial vector][length] */
-static const dot_fn blocks_of[2][2][LONGEST + 1] = { { LIST(whole_plain), LIST(masked_plain) },
-                                                     { LIST(whole_back), LIST(masked_back) } };
+static const dot_fn blocks_of[2][2][DOT_LONGEST + 1] = { { LIST(whole_plain), LIST(masked_plain) },
+                                                         { LIST(whole_back), LIST(masked_back) } };
 
-/* Blocks [k, end) of a line: 16 lanes over the channels, then the tree. */
-LKS_INLINE void dot_line(const conv_line *l, dot_part *d, const dot_fn whole, const dot_fn partial, const float *x,
+/* Blocks [k, end) of some lines, whose outputs follow each other: 16 lanes over the channels, then the tree. */
+LKS_INLINE void dot_some(const conv_line *l, dot_part *d, const dot_fn whole, const dot_fn partial, const float *x,
                          float *y, int64_t k, int64_t end)
 {
     const conv_tile *t = &l->t;
-    const int64_t count = (end - k) * l->length;
+    const int64_t count = d->lines * (end - k) * l->length;
     float lanes[(VP * KEPT + VF) * VF]; /* of what lies behind the last position nothing is kept */
     int64_t c = 0;
 
@@ -173,8 +153,12 @@ LKS_INLINE void dot_line(const conv_line *l, dot_part *d, const dot_fn whole, co
 static void dot_lines(const conv_line *l)
 {
     const conv_tile *t = &l->t;
-    const int64_t most = KEPT / l->length;
-    const dot_fn whole = blocks_of[t->x_col_tap < 0][0][l->length], partial = blocks_of[t->x_col_tap < 0][1][l->length];
+    const int backward = t->x_col_tap < 0;
+    const int64_t most = KEPT / l->length, line = l->blocks * l->length;
+    const int64_t together = t->y_line == line * t->y_position && line <= KEPT ? KEPT / line : 1;
+    const bool near = l->length >= DOT_NEAR && (t->row_taps == 2 || t->row_taps == 3);
+    const dot_fn whole = near ? SIMD(conv_dot_near)[backward][t->row_taps - 2][l->length - DOT_NEAR]
+                              : blocks_of[backward][0][l->length];
     dot_part d;
 
     d.x_row = t->x_row_tap; /* field by field: initialisers this long are cleared by a slow instruction first */
@@ -183,12 +167,15 @@ static void dot_lines(const conv_line *l)
     d.pixel = t->x_col_tap;
     d.far = 3 * t->x_col_tap;
     d.block = t->x_position;
+    d.line = t->x_line;
     d.m = vf_first(t->depth % VF);
-    for (int64_t i = 0; i < l->lines; i++)
+    for (int64_t i = 0; i < l->lines; i += together) {
+        d.lines = l->lines - i < together ? l->lines - i : together;
         for (int64_t k = 0; k < l->blocks; k += most)
-            dot_line(l, &d, whole, partial, t->x + i * t->x_line + k * t->x_position,
+            dot_some(l, &d, whole, blocks_of[backward][1][l->length], t->x + i * t->x_line + k * t->x_position,
                      t->y + i * t->y_line + k * l->length * t->y_position, k,
                      k + most < l->blocks ? k + most : l->blocks);
+    }
 }
 
 /* One group's weights for one made channel as vectors of channels, each (kernel positions, lanes). */
@@ -198,20 +185,25 @@ static void dot_pack(const conv_job *j, const float *w, int64_t w_position, int6
     float *p = j->panel;
 
     for (int64_t c = 0; c < j->depth; c += VF)
-        for (int64_t i = 0; i < positions; i++)
-            for (int64_t k = c; k < c + VF; k++) *p++ = k < j->depth ? w[i * w_position + k * w_depth] : 0.0f;
+        for (int64_t i = 0; i < positions; i++, p += VF) {
+            const float *from = w + i * w_position + c * w_depth;
+
+            if (w_depth == 1 && j->depth - c >= VF) vf_store(p, vf_load(from));
+            else
+                for (int64_t k = 0; k < VF; k++) p[k] = c + k < j->depth ? from[k * w_depth] : 0.0f;
+        }
 }
 
 bool SIMD(conv_dot)(conv_job *j, const float *w, int64_t w_position, int64_t w_depth, const float *x, float *y)
 {
-    conv_line_blocks blocks = { .longest = LONGEST };
+    conv_line_blocks blocks = { .longest = DOT_LONGEST };
     conv_line l;
 
     if (!conv_line_suits(&j->cols) || j->cols.stride != 1) return false;
     dot_pack(j, w, w_position, w_depth);
     j->w = j->panel;
     j->w_row = 3 * VF;
-    for (int i = 1; i <= LONGEST; i++) blocks.block[j->cols.backward ? 2 : 0][i] = dot_lines;
+    for (int i = 1; i <= DOT_LONGEST; i++) blocks.block[j->cols.backward ? 2 : 0][i] = dot_lines;
     memset(&l, 0, sizeof l);
     l.t.x_col_tap = j->cols.backward ? -j->x_pixel : j->x_pixel;
     l.t.depth = j->depth;

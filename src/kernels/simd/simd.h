@@ -63,6 +63,55 @@ enum { VP = 16 / VF };
 #define VF_ADD_PRODUCT_OF(sum, a, p) VF_ADD_PRODUCT(sum, a, vf_load(p))
 #endif
 
+/* Of what lies `times` (constant: 0, 1, 2, 4, 8) `step` bytes behind p; conv_steps.h. */
+#define VF_AT(p, step, times) ((const float *)(const void *)((const char *)(p) + (step) * (times)))
+
+/* sum += a times the vector there */
+#if !defined(VF_ADD_PRODUCT_AT)
+#define VF_ADD_PRODUCT_AT(p, step, times, form, sum, a) VF_ADD_PRODUCT_OF(sum, a, VF_AT(p, step, times))
+#endif
+
+/* to = the number there in all lanes */
+#if !defined(VF_SET_AT)
+#define VF_SET_AT(p, step, times, form, to) ((to) = vf_set(*VF_AT(p, step, times)))
+#endif
+
+/* s0, s1, s2 += the number there times the vectors at w and `next` bytes behind it, and a */
+#if !defined(VF_SPREAD_AT)
+#define VF_SPREAD_AT(p, step, times, form, s0, s1, s2, w, next, a) \
+    do {                                                           \
+        const vf vf_number = vf_set(*VF_AT(p, step, times));       \
+                                                                   \
+        VF_ADD_PRODUCT_OF(s0, vf_number, w);                       \
+        VF_ADD_PRODUCT_OF(s1, vf_number, VF_AT(w, next, 1));       \
+        VF_ADD_PRODUCT(s2, a, vf_number);                          \
+    } while (0)
+#endif
+
+/* s0 += the number there times the vector `far` (constant: 0, 1, 2) `next` bytes behind w, and s1 += the same behind v */
+#if !defined(VF_SPREAD_2_AT)
+#define VF_SPREAD_2_AT(p, step, times, form, s0, s1, w, v, next, far, far_form) \
+    do {                                                                        \
+        const vf vf_number = vf_set(*VF_AT(p, step, times));                    \
+                                                                                \
+        VF_ADD_PRODUCT_OF(s0, vf_number, VF_AT(w, next, far));                  \
+        VF_ADD_PRODUCT_OF(s1, vf_number, VF_AT(v, next, far));                  \
+    } while (0)
+#endif
+
+/* s0 += the number there times the third vector of w, s1: the first; s2 and s3: those of v */
+#if !defined(VF_SPREAD_4_AT)
+#define VF_SPREAD_4_AT(p, step, times, form, s0, s1, s2, s3, w, v, next) \
+    do {                                                                 \
+        const vf vf_number = vf_set(*VF_AT(p, step, times));             \
+                                                                         \
+        VF_ADD_PRODUCT_OF(s0, vf_number, VF_AT(w, next, 2));             \
+        VF_ADD_PRODUCT_OF(s1, vf_number, w);                             \
+        VF_ADD_PRODUCT_OF(s2, vf_number, VF_AT(v, next, 2));             \
+        VF_ADD_PRODUCT_OF(s3, vf_number, v);                             \
+    } while (0)
+#endif
+
 /* Three of them by one number from memory, in registers that are used up: compilers that load ahead would spill sums. */
 #if !defined(VF_ADD_PRODUCTS)
 #define VF_ADD_PRODUCTS(s0, s1, s2, a0, a1, a2, number) \
@@ -75,30 +124,18 @@ enum { VP = 16 / VF };
     } while (0)
 #endif
 
-#if !defined(LKS_SIMD_JOINS_ROWS)
-/* Sums of VF rows of 16 lanes: + 8, + 4, + 2, + 1. */
-LKS_INLINE vf vf_join_rows(const float *p)
+/* VP vectors `step` floats apart, of 16 lanes together: halves are added until one is left. */
+LKS_INLINE vf vf_fold(const float *p, int64_t step)
 {
-    vf r[VF];
+    vf part[VP];
 
     LKS_UNROLL
-    for (int i = 0; i < VF; i++) {
-        vf part[VP];
-
-        LKS_UNROLL
-        for (int k = 0; k < VP; k++) part[k] = vf_load(p + i * 16 + k * VF);
-        LKS_UNROLL
-        for (int half = VP / 2; half > 0; half /= 2)
-            for (int k = 0; k < half; k++) part[k] = vf_add(part[k], part[k + half]);
-        r[i] = part[0];
-    }
-    vf_transpose(r);
+    for (int k = 0; k < VP; k++) part[k] = vf_load(p + k * step);
     LKS_UNROLL
-    for (int half = VF / 2; half > 0; half /= 2)
-        for (int i = 0; i < half; i++) r[i] = vf_add(r[i], r[i + half]);
-    return r[0];
+    for (int half = VP / 2; half > 0; half /= 2)
+        for (int k = 0; k < half; k++) part[k] = vf_add(part[k], part[k + half]);
+    return part[0];
 }
-#endif
 
 #if !defined(LKS_SIMD_JOINS)
 /* The sum of each vector's lanes: + VF / 2, ..., + 1. */
@@ -113,6 +150,18 @@ LKS_INLINE vf vf_join(const vf v[VF])
     for (int half = VF / 2; half > 0; half /= 2)
         for (int i = 0; i < half; i++) r[i] = vf_add(r[i], r[i + half]);
     return r[0];
+}
+#endif
+
+#if !defined(LKS_SIMD_JOINS_ROWS)
+/* Sums of VF rows of 16 lanes: + 8, + 4, + 2, + 1. */
+LKS_INLINE vf vf_join_rows(const float *p)
+{
+    vf r[VF];
+
+    LKS_UNROLL
+    for (int i = 0; i < VF; i++) r[i] = vf_fold(p + i * 16, VF);
+    return vf_join(r);
 }
 #endif
 

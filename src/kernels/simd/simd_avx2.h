@@ -55,6 +55,44 @@ LKS_INLINE vf vf_fma(vf a, vf b, vf c)
 #define VF_ADD_PRODUCT(sum, a, b) __asm__("vfmadd231ps %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b))
 #define VF_ADD_PRODUCT_OF(sum, a, p) \
     __asm__("vfmadd231ps %2, %1, %0" : "+x"(sum) : "x"(a), "m"(*(const vf *)(const void *)(p)))
+#define VF_ADD_PRODUCT_AT(p, step, times, form, sum, a) \
+    __asm__("vfmadd231ps " form ", %1, %0"              \
+            : "+x"(sum)                                 \
+            : "x"(a), [at] "r"(p), [by] "r"(step), "m"(*(const vf *)(const void *)(p)))
+#define VF_SET_AT(p, step, times, form, to) \
+    __asm__("vbroadcastss " form ", %0" : "=x"(to) : [at] "r"(p), [by] "r"(step), "m"(*(p)))
+#define VF_SPREAD_AT(p, step, times, form, s0, s1, s2, w, next, a)                                           \
+    do {                                                                                                     \
+        vf vf_number;                                                                                        \
+                                                                                                             \
+        __asm__("vbroadcastss " form                                                                         \
+                ", %3\n\tvfmadd231ps (%[first]), %3, %0\n\tvfmadd231ps (%[first],%[apart],1), %3, %1\n\t"    \
+                "vfmadd231ps %[third], %3, %2"                                                               \
+                : "+x"(s0), "+x"(s1), "+x"(s2), "=&x"(vf_number)                                             \
+                : [at] "r"(p), [by] "r"(step), [first] "r"(w), [apart] "r"(next), [third] "x"(a), "m"(*(p)), \
+                  "m"(*(const vf *)(const void *)(w)));                                                      \
+    } while (0)
+#define VF_SPREAD_2_AT(p, step, times, form, s0, s1, w, v, next, far, far_form)                              \
+    do {                                                                                                     \
+        vf vf_number;                                                                                        \
+                                                                                                             \
+        __asm__("vbroadcastss " form ", %2\n\tvfmadd231ps (%[first]" far_form "), %2, %0\n\t"                \
+                "vfmadd231ps (%[other]" far_form "), %2, %1"                                                 \
+                : "+x"(s0), "+x"(s1), "=&x"(vf_number)                                                       \
+                : [at] "r"(p), [by] "r"(step), [first] "r"(w), [other] "r"(v), [apart] "r"(next), "m"(*(p)), \
+                  "m"(*(const vf *)(const void *)(w)), "m"(*(const vf *)(const void *)(v)));                 \
+    } while (0)
+#define VF_SPREAD_4_AT(p, step, times, form, s0, s1, s2, s3, w, v, next)                                     \
+    do {                                                                                                     \
+        vf vf_number;                                                                                        \
+                                                                                                             \
+        __asm__("vbroadcastss " form ", %4\n\tvfmadd231ps (%[first],%[apart],2), %4, %0\n\t"                 \
+                "vfmadd231ps (%[first]), %4, %1\n\tvfmadd231ps (%[other],%[apart],2), %4, %2\n\t"            \
+                "vfmadd231ps (%[other]), %4, %3"                                                             \
+                : "+x"(s0), "+x"(s1), "+x"(s2), "+x"(s3), "=&x"(vf_number)                                   \
+                : [at] "r"(p), [by] "r"(step), [first] "r"(w), [other] "r"(v), [apart] "r"(next), "m"(*(p)), \
+                  "m"(*(const vf *)(const void *)(w)), "m"(*(const vf *)(const void *)(v)));                 \
+    } while (0)
 #define VF_ADD_PRODUCTS(s0, s1, s2, a0, a1, a2, number)                                       \
     do {                                                                                      \
         vf vf_number;                                                                         \
