@@ -5,31 +5,41 @@
  * block makes a whole line of outputs.
  */
 #include "conv_back.h"
+#include "conv_steps.h"
+#include "conv_store.h"
 
 enum { LONGEST = 7, LINES = 4 }; /* pairs of a block: with seven, the weights of two columns stay in memory */
 
 typedef void (*back_fn)(const conv_tile *t, int64_t lines);
 
-/* One line of inputs, for one kernel row and channel: from right to left, since an output takes its columns in order. begins: the
- * first pair is the row's first: no input before it. */
-LKS_INLINE void back_line(vf *sum, const float *x, int64_t x_step, const float *w, int64_t w_step, const int pairs,
-                          const int begins)
+/* One line of inputs, for one kernel row and channel: from right to left, since an output takes its columns in order. x: the one
+ * before the first pair's; begins: there is none, the first pair is the row's first. */
+LKS_INLINE void back_line(vf *sum, const float *x, int64_t x_step, const conv_steps *step, const float *w,
+                          int64_t w_step, const int pairs, const int begins)
 {
+    const int64_t next = w_step * (int64_t)sizeof *w;
     vf v[3] = { vf_zero(), vf_zero(), vf_load(w + 2 * w_step) };
 
     if (pairs < LONGEST) v[0] = vf_load(w), v[1] = vf_load(w + w_step);
     LKS_UNROLL
     for (int i = pairs - 1; i >= -1 + begins; i--) {
-        const vf b = vf_set(x[i * x_step]);
+        vf b;
 
-        if (i >= 0 && pairs < LONGEST) {
+        if (i >= 0 && i + 1 < pairs) {
+            if (pairs < LONGEST)
+                VF_ADD_PRODUCTS(sum[2 * i], sum[2 * i + 1], sum[2 * i + 2], v[0], v[1], v[2], x[(i + 1) * x_step]);
+            else CONV_AT(VF_SPREAD_AT, x, step, i + 1, sum[2 * i], sum[2 * i + 1], sum[2 * i + 2], w, next, v[2]);
+            continue;
+        }
+        CONV_AT(VF_SET_AT, x, step, i + 1, b);
+        if (i < 0) VF_ADD_PRODUCT(sum[0], v[2], b);
+        else if (pairs < LONGEST) {
             VF_ADD_PRODUCT(sum[2 * i], v[0], b);
             VF_ADD_PRODUCT(sum[2 * i + 1], v[1], b);
-        } else if (i >= 0) {
+        } else {
             VF_ADD_PRODUCT_OF(sum[2 * i], b, w);
             VF_ADD_PRODUCT_OF(sum[2 * i + 1], b, w + w_step);
         }
-        if (i + 1 < pairs) VF_ADD_PRODUCT(sum[2 * i + 2], v[2], b);
     }
 }
 
@@ -38,7 +48,8 @@ LKS_INLINE void back_block(const conv_tile *t, int64_t lines, const int pairs, c
 {
     const int64_t x_step = t->x_position, w_step = t->w_col_tap, depth = t->depth, w_depth = t->w_depth;
     const int64_t row_taps = t->row_taps, x_row = t->x_row_tap, w_row = t->w_row_tap;
-    const float *first = t->x;
+    const conv_steps step = conv_steps_of(t->x_position);
+    const float *first = t->x - t->x_position;
     float *y = t->y;
 
     for (; lines > 0; lines--, first += t->x_line, y += t->y_line) {
@@ -49,9 +60,10 @@ LKS_INLINE void back_block(const conv_tile *t, int64_t lines, const int pairs, c
         for (int64_t a = 0; a < row_taps; a++) {
             const float *x = first + a * x_row, *w = t->w + a * w_row;
 
-            for (int64_t k = depth; k > 0; k--, x++, w += w_depth) back_line(sum, x, x_step, w, w_step, pairs, begins);
+            for (int64_t k = depth; k > 0; k--, x++, w += w_depth)
+                back_line(sum, x, x_step, &step, w, w_step, pairs, begins);
         }
-        conv_store_line(t, y, sum, CONV_NUMBER, 2 * pairs, 1);
+        conv_store_block(t, y, sum, 2 * pairs, 1);
     }
 }
 
@@ -91,7 +103,7 @@ static void back_pairs(const conv_job *j, const conv_tile *whole, conv_tile *t, 
         t->after.mean = conv_from(whole->after.mean, c * VF);
         t->after.factor = conv_from(whole->after.factor, c * VF);
         t->after.bias = conv_from(whole->after.bias, c * VF);
-        for (int64_t blocks = (count == 7 ? 1 : (count + 5) / 6), pairs; blocks > 0; blocks--, begins = 0) {
+        for (int64_t blocks = (count + LONGEST - 1) / LONGEST, pairs; blocks > 0; blocks--, begins = 0) {
             pairs = (count + blocks - 1) / blocks;
             t->x = x;
             t->y = y;

@@ -5,6 +5,7 @@
  * call between them, and what few calls need is out of line.
  */
 #include "conv_line.h"
+#include "conv_store.h"
 #include "entries.h"
 
 /* Kernel row by kernel row, half or all of its weights in registers. An input is loaded once for all that meet it. */
@@ -43,55 +44,10 @@ LKS_INLINE void one_rows(const conv_tile *t, const float *x, vf *sum, int begin,
     }
 }
 
-/* What few calls need, position by position; and vectors that may not be stored whole. */
-LKS_INLINE void one_store_any(const conv_tile *t, float *y, vf *sum, int64_t length, const int C)
-{
-    for (int64_t i = 0; i < length; i++) conv_store_line(t, y + i * t->y_position, sum + i * C, CONV_NUMBER, 1, C);
-}
-
-static __attribute__((noinline)) void one_store_any_1(const conv_tile *t, float *y, vf *sum, int64_t length)
-{
-    one_store_any(t, y, sum, length, 1);
-}
-
-static __attribute__((noinline)) void one_store_any_2(const conv_tile *t, float *y, vf *sum, int64_t length)
-{
-    one_store_any(t, y, sum, length, 2);
-}
-
-/* Bias and relu, or the mask of a relu, while whole vectors are stored. */
-LKS_INLINE void one_store(const conv_after *a, int64_t y_position, float *y, vf *sum, const int length, const int C)
-{
-    if (a->bias != NULL) {
-        LKS_UNROLL
-        for (int i = 0; i < length * C; i++) sum[i] = vf_add(sum[i], vf_load(a->bias + i % C * VF));
-    }
-    if (a->relu) {
-        LKS_UNROLL
-        for (int i = 0; i < length * C; i++) sum[i] = vf_relu(sum[i]);
-    }
-    if (a->masked) {
-        const float *m = conv_mask(a, y);
-
-        LKS_UNROLL
-        for (int i = 0; i < length * C; i++) {
-            sum[i] = vf_where_positive(vf_load(m + i % C * VF), sum[i]);
-            if (i % C + 1 == C) CONV_NEXT(m, y_position);
-        }
-    }
-    LKS_UNROLL
-    for (int i = 0; i < length * C; i++) {
-        vf_store(y + i % C * VF, sum[i]);
-        if (i % C + 1 == C) CONV_NEXT(y, y_position);
-    }
-}
-
 LKS_INLINE void one_blocks(const conv_line *l, const int stride, const int tap, const int length, const int C)
 {
     const int inputs = (length - 1) * stride + 3;
     const conv_tile *t = &l->t;
-    const conv_after *a = &t->after;
-    const bool any = a->mean != NULL || a->adds || a->cap > 0;
     const int64_t x_position = t->x_position, y_position = t->y_position, blocks = l->blocks;
 
     for (int64_t i = 0; i < l->lines; i++) {
@@ -108,15 +64,7 @@ LKS_INLINE void one_blocks(const conv_line *l, const int stride, const int tap, 
             if (conv_line_inside(before, behind, tap, inputs, &begin, &end))
                 one_rows(t, x, sum, 0, inputs, stride, tap, length, C);
             else one_rows(t, x, sum, begin, end, stride, tap, length, C);
-            if (!any && y + (length - 1) * y_position + C * VF <= t->safe) one_store(a, y_position, y, sum, length, C);
-            else {
-                vf kept[16]; /* sums whose address is known elsewhere would not live in registers */
-
-                LKS_UNROLL
-                for (int p = 0; p < length * C; p++) kept[p] = sum[p];
-                if (C == 1) one_store_any_1(t, y, kept, length);
-                else one_store_any_2(t, y, kept, length);
-            }
+            conv_store_block(t, y, sum, length, C);
         }
     }
 }
