@@ -130,7 +130,7 @@ static void conv_panel(conv_job *j, const float *weights, int backward, int64_t 
     if (backward) pack_backward(j, weights + c * row + g * j->depth, made, width);
     else if (row == width && made == width) j->w = weights;
     else pack_forward(j, weights + g * j->channels + c, made, width);
-    if (SIMD(conv_one)(j, x, y) || SIMD(conv_back)(j, x, y)) return;
+    if (SIMD(conv_one)(j, x, y) || SIMD(conv_back)(j, x, y) || SIMD(conv_stride)(j, x, y)) return;
     conv_walk(j, x, y);
 }
 

@@ -46,6 +46,9 @@ size_t SIMD(conv2d_filter_x_scratch)(const lks_shape *w);
 bool SIMD(conv_one)(const struct conv_job *j, const float *x, float *y);
 bool SIMD(conv_dot)(struct conv_job *j, const float *w, int64_t w_position, int64_t w_depth, const float *x, float *y);
 
+/* Three kernel columns and rows two apart, one vector of channels; false elsewhere. */
+bool SIMD(conv_stride)(const struct conv_job *j, const float *x, float *y);
+
 /* Parts of matmul. panel: two vectors for each number of the summed axis. */
 void SIMD(conv_dense)(int64_t rows, int64_t k, int64_t m, bool transposed, const float *a, const float *w, float *y,
                       float *panel, const lks_after *after);
