@@ -8,7 +8,7 @@
 #include "conv_steps.h"
 #include "conv_store.h"
 
-enum { LONGEST = 7, LINES = 4 }; /* pairs of a block: with seven, the weights of two columns stay in memory */
+enum { LONGEST = 7, LINES = 8 }; /* pairs of a block: with seven, the weights of two columns stay in memory */
 
 typedef void (*back_fn)(const conv_tile *t, int64_t lines);
 
