@@ -115,11 +115,12 @@ lks_status lks__file_next(lks_file_cursor *c, lks_status (*begin)(lks_file_curso
         if (status != LKS_END) lks__error_set_file(list->path[c->file]);
         if (c->go_on) {
             c->go_on = false;
-            return lks__context(status, "%s", c->base.stage->name);
+            return lks__context(status, "%s (stage %d)", c->base.stage->name, c->base.dataset->number);
         }
         lks__stream_close(&c->stream);
         c->file++;
-        if (status != LKS_END) return lks__context(status, "%s", c->base.stage->name);
+        if (status != LKS_END)
+            return lks__context(status, "%s (stage %d)", c->base.stage->name, c->base.dataset->number);
     }
     return LKS_END;
 }

@@ -119,6 +119,14 @@ static lks_element *element_at(const lks_call_place *place, lks_buffers *buffers
     return e;
 }
 
+lks_status lks__returned_status(lks_status status, unsigned before)
+{
+    if (strcmp(lks_status_name(status), "LKS_?") == 0)
+        return lks__fail(LKS_E_ARG, "it returned %d, which is no lks_status", (int)status);
+    if (lks__error_serial() == before) lks__fail(status, "it returned %s", lks_status_name(status));
+    return status;
+}
+
 lks_status lks__data_fn_apply(const lks_data_fn *f, lks_call_place place, lks_element *in, lks_buffers *buffers,
                               lks_element **out)
 {
@@ -131,7 +139,7 @@ lks_status lks__data_fn_apply(const lks_data_fn *f, lks_call_place place, lks_el
     status = f->fn.apply(&c, in, e, f->fn.user);
     e->read = NULL;
     if (status == LKS_OK) status = lks__element_complete(e);
-    else if (lks__error_serial() == before) lks__fail(status, "it returned %s", lks_status_name(status));
+    else status = lks__returned_status(status, before);
     if (status == LKS_OK) {
         *out = e;
         return LKS_OK;

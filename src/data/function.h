@@ -24,6 +24,10 @@ lks_status lks__data_fn_init(lks_data_fn *f, const lks_dataset *stage, const lks
 lks_dataset *lks__data_fn_unused(lks_dataset *ds, const lks_map_fn *fn);
 void lks__data_fn_destroy(lks_data_fn *f); /* a zeroed one is fine */
 
+/* What a function of the user returned (not LKS_OK) as a status that there is, with a sentence where it left none; `before`: the
+ * error's serial number before the call. */
+lks_status lks__returned_status(lks_status status, unsigned before);
+
 /* The output spec for these inputs, one reference; NULL on refusal. */
 lks_spec *lks__data_fn_spec(const lks_data_fn *f, const lks_spec *in);
 /* LKS_E_SHAPE unless the outputs for `in` are one scalar of dtype ("must return a bool scalar, returns ..."). */

@@ -47,6 +47,7 @@ static lks_status create(lks_dataset *dataset, lks_meters *meters, lks_iter **ou
 
 lks_status lks_iter_create(lks_dataset *dataset, lks_iter **out)
 {
+    if (out == NULL) return lks__fail(LKS_E_ARG, "lks_iter_create: the output is NULL");
     LKS_TRY(lks_dataset_status(dataset));
     return create(dataset, NULL, out);
 }
@@ -161,6 +162,7 @@ lks_status lks_iter_restore(lks_dataset *dataset, const void *bytes, size_t size
     lks_status status = lks_dataset_status(dataset);
 
     if (status != LKS_OK) return status;
+    if (bytes == NULL || out == NULL) return lks__fail(LKS_E_ARG, "lks_iter_restore: the bytes or the output are NULL");
     status = lks__state_read(bytes, size, &s);
     if (status == LKS_OK) status = restore(dataset, &s, out);
     lks__counters_free(&s.counters);

@@ -29,6 +29,9 @@ static lks_status choose_shape(lks_padding *p, size_t i, const lks_spec *in, con
     if (wanted == NULL && shape.rank < 0)
         return lks__fail(LKS_E_SHAPE, "%s has an unknown number of axes: say the padded shape",
                          lks__leaf_text(in, i, name));
+    if (wanted != NULL && (wanted->rank < 0 || wanted->rank > LKS_MAX_RANK))
+        return lks__fail(LKS_E_ARG, "the padded shape of %s has %lld axes: 0 to %d are possible",
+                         lks__leaf_text(in, i, name), (long long)wanted->rank, LKS_MAX_RANK);
     for (int64_t k = 0; wanted != NULL && k < wanted->rank; k++)
         if (wanted->dim[k] < -1)
             return lks__fail(LKS_E_ARG,

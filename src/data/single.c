@@ -24,6 +24,7 @@ lks_status lks_dataset_get_single_element(lks_dataset *dataset, lks_element **ou
     lks_iter *it;
     lks_status status;
 
+    if (out == NULL) return lks__fail(LKS_E_ARG, "lks_dataset_get_single_element: the output is NULL");
     LKS_TRY(lks_iter_create(dataset, &it));
     status = read_one(it, &e);
     lks_iter_release(it);

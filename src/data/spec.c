@@ -55,6 +55,12 @@ static lks_spec *make_leaf(lks_spec_kind kind, lks_dtype dtype, lks_shape shape)
         return NULL;
     }
     if (shape.rank > LKS_MAX_RANK) shape.rank = -1;
+    for (int64_t i = 0; i < shape.rank; i++)
+        if (shape.dim[i] < -1) {
+            lks__fail(LKS_E_ARG, "an element spec has an axis of size %lld: sizes are at least 0, or -1 for unknown",
+                      (long long)shape.dim[i]);
+            return NULL;
+        }
     s = lks__calloc(1, sizeof *s);
     if (s == NULL) return fail_nomem();
     atomic_init(&s->references, 1);

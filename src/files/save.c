@@ -44,6 +44,7 @@ lks_status lks__save_begin(const char *path, lks_saving *out)
     int exists = stat(path, &info) == 0;
     lks_status status;
 
+    if (*path == '\0') return lks__fail(LKS_E_ARG, "the name of the file to write is empty");
     if (exists && S_ISDIR(info.st_mode)) return lks__fail(LKS_E_IO, "cannot write '%s': it is a directory", path);
     LKS_TRY(real_target(path, &s.path));
     status = exists && !S_ISREG(info.st_mode) ? open_directly(&s) : lks__temporary_open(s.path, &s.temporary, &s.fd);

@@ -200,7 +200,7 @@ const lks_map_fn *lks_fn_decode_raw(lks_dtype dtype, lks_shape shape)
     char text[LKS_SHAPE_TEXT];
     int open = 0;
 
-    for (int64_t i = 0; i < shape.rank; i++) open += shape.dim[i] < 0;
+    for (int64_t i = 0; i < shape.rank && i < LKS_MAX_RANK; i++) open += shape.dim[i] < 0;
     if (lks_dtype_size(dtype) == 0 || dtype == LKS_STRING || shape.rank > LKS_MAX_RANK || open > 1) {
         lks__fail(LKS_E_ARG, "decode_raw takes a dtype of numbers and a shape with at most one unknown size");
         return lks__op_refused("decode_raw");

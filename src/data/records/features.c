@@ -84,9 +84,9 @@ static lks_status check_indices(const lks_feature *f)
 /* The shape of a sparse feature bounds indices, it is no memory: 0, or -1 if a size is unknown. */
 static int64_t sizes_known(const lks_shape *shape)
 {
-    int64_t known = shape->rank < 0 ? -1 : 0;
+    int64_t known = shape->rank < 0 || shape->rank > LKS_MAX_RANK ? -1 : 0;
 
-    for (int64_t k = 0; k < shape->rank; k++)
+    for (int64_t k = 0; known == 0 && k < shape->rank; k++)
         if (shape->dim[k] < 0) known = -1;
     return known;
 }
@@ -181,7 +181,12 @@ lks_features *lks_features_create(size_t n, size_t feature_size, const lks_featu
     lks_features *f;
     lks_status status = LKS_OK;
 
-    if (n < 1 || n > LKS_MAX_FEATURES || feature_size < offsetof(lks_feature, kind)) {
+    if (features == NULL || feature_size < offsetof(lks_feature, kind)) {
+        lks__fail(LKS_E_ARG, "a list of features needs the features and feature_size = sizeof(lks_feature), found %zu",
+                  feature_size);
+        return NULL;
+    }
+    if (n < 1 || n > LKS_MAX_FEATURES) {
         lks__fail(LKS_E_ARG, "a list of features has 1 to %d of them, found %zu", LKS_MAX_FEATURES, n);
         return NULL;
     }

@@ -2,6 +2,7 @@
  * closed as soon as it has ended, and in any case once. */
 #include <string.h>
 
+#include "data/function.h"
 #include "data/stages.h"
 
 typedef struct generator_dataset {
@@ -28,7 +29,7 @@ static lks_status explain(lks_status status, const lks_cursor *n, unsigned befor
 {
     const lks_generator *g = &((const generator_dataset *)n->dataset)->g;
 
-    if (lks__error_serial() == before) lks__fail(status, "it returned %s", lks_status_name(status));
+    status = lks__returned_status(status, before);
     return lks__context(status, "generator '%s' failed at element %lld", g->name, (long long)index);
 }
 
@@ -60,7 +61,7 @@ static lks_status next(lks_cursor *base, lks_element **out)
         close_state(n);
         return LKS_END;
     }
-    if (status != LKS_OK) explain(status, base, before, n->index);
+    if (status != LKS_OK) status = explain(status, base, before, n->index);
     n->index++;
     return status;
 }
@@ -116,6 +117,7 @@ lks_dataset *lks_from_generator(lks_spec *spec, const lks_generator *generator)
     if (d->g.name == NULL) return lks__dataset_fail(ds, lks__fail(LKS_E_NOMEM, "no memory for a generator"));
     if (g.next == NULL)
         return lks__dataset_fail(ds, lks__fail(LKS_E_ARG, "no function given (next is NULL or struct_size not set)"));
-    if (spec == NULL) return lks__dataset_fail(ds, lks__context(LKS_E_ARG, "the element spec is NULL"));
+    if (spec == NULL)
+        return lks__dataset_fail(ds, lks__context(LKS_E_ARG, "the element spec is NULL (the last error was)"));
     return ds;
 }

@@ -1,4 +1,5 @@
 /* random.c - endless 32-bit draws of TensorFlow's generator, and the choices that sample_from_datasets makes of them. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -151,7 +152,7 @@ static size_t keep_positive(size_t n, lks_dataset **kept, double *weights)
     size_t left = 0;
 
     for (size_t i = 0; i < n; i++) {
-        if (!(weights[i] > 0)) {
+        if (!((float)weights[i] > 0)) {
             lks_dataset_release(kept[i]);
             continue;
         }
@@ -159,6 +160,16 @@ static size_t keep_positive(size_t n, lks_dataset **kept, double *weights)
         weights[left++] = weights[i];
     }
     return left;
+}
+
+/* As float32, which they are drawn by: one that is not finite there would have no share that any number can state. */
+static lks_status check_weights(size_t n, const double *weights)
+{
+    for (size_t i = 0; weights != NULL && i < n; i++)
+        if (isnan(weights[i]) || weights[i] > (double)FLT_MAX)
+            return lks__fail(LKS_E_ARG, "the weight of dataset %zu is %g: weights are finite float32 numbers", i,
+                             weights[i]);
+    return LKS_OK;
 }
 
 /* A failed dataset with this thread's last error. */
@@ -181,6 +192,7 @@ lks_dataset *lks_sample_from_datasets_with(size_t n, lks_dataset *const *dataset
     if (n == 0) return refuse(n, datasets, lks__fail(LKS_E_ARG, "no dataset given"));
     if (o.n_weights != 0 && o.n_weights != n)
         return refuse(n, datasets, lks__fail(LKS_E_ARG, "%zu weights for %zu datasets", o.n_weights, n));
+    if (check_weights(n, o.weights) != LKS_OK) return refuse(n, datasets, LKS_E_ARG);
     kept = lks__memdup(datasets, n * sizeof *kept);
     if (o.weights != NULL) weights = lks__memdup(o.weights, n * sizeof *weights);
     if (kept == NULL || (o.weights != NULL && weights == NULL)) {
