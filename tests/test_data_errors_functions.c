@@ -20,8 +20,7 @@ static const error_case cases[] = {
       "[1]; END", NULL, NULL },
     { "[{'op':'from_tensors','value':{'array':'a','dtype':'string'}},"
       "{'op':'map','f':{'fn':'decode_raw','dtype':'string'}}]",
-      "build !ARG", "function 'decode_raw': decode_raw takes a dtype of numbers and a shape with at most one unknown",
-      NULL },
+      "build !ARG", "decode_raw takes a dtype of numbers and a shape with at most one unknown", NULL },
     /* decode_image */
     { "[{'op':'from_tensors','value':{'array':'hello','dtype':'string'}},"
       "{'op':'map','f':{'fn':'decode_image'}}]",
@@ -33,7 +32,7 @@ static const error_case cases[] = {
       "{'op':'map','f':{'fn':'decode_image','channels':2}}]",
       "build !ARG", "function 'decode_image': channels must be 0 (as the file has it), 1, 3 or 4, found 2", NULL },
     { "[{'op':'range','args':[2]},{'op':'map','f':{'fn':'decode_image'}}]", "build !SHAPE",
-      "function 'decode_image(0)': decode_image takes one string, found int64 ()", NULL },
+      "decode_image takes one string, found int64 ()", NULL },
     /* decode_jpeg */
     { "[{'op':'from_tensors','value':{'array':'hello','dtype':'string'}},"
       "{'op':'map','f':{'fn':'decode_jpeg'}}]",
@@ -45,10 +44,10 @@ static const error_case cases[] = {
       "[1,0]; !ARG; [0,1]; !ARG; END", "function 'one_hot(2)' failed at element 1: label 3 does not lie in [0, 2)",
       "[1,0]; [0,0]; [0,1]; [0,0]; END" },
     { "[{'op':'range','args':[2]},{'op':'map','f':{'fn':'one_hot','depth':-1}}]", "build !ARG",
-      "function 'one_hot': one_hot takes a depth of at least 1 (0: as the labels say), found -1", NULL },
+      "one_hot takes a depth of at least 1 (0: as the labels say), found -1", NULL },
     { "[{'op':'from_tensor_slices','value':{'array':[0.5],'dtype':'float32'}},"
       "{'op':'map','f':{'fn':'one_hot','depth':2}}]",
-      "build !SHAPE", "function 'one_hot(2)': one_hot takes integers, found float32", NULL },
+      "build !SHAPE", "one_hot takes integers, found float32", NULL },
     /* expand */
     { "[{'op':'from_tensors','value':{'array':[[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,"
       "7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]]],"
@@ -61,20 +60,19 @@ static const error_case cases[] = {
     /* cast */
     { "[{'op':'from_tensors','value':{'array':'1','dtype':'string'}},"
       "{'op':'map','f':{'fn':'cast','dtype':'int64'}}]",
-      "build !SHAPE", "function 'cast(int64)': cast takes numbers, found strings", NULL },
+      "build !SHAPE", "cast takes numbers, found strings", NULL },
     /* resize */
     { "[{'op':'from_tensors','value':{'array':[[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,"
       "7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]]],"
       "'dtype':'uint8'}},{'op':'map','f':{'fn':'resize','height':0,'width':2}}]",
-      "build !ARG", "function 'resize': resize takes sizes of 1 to 1048576, found 0 x 2", "!INVALID; END" },
+      "build !ARG", "resize takes sizes of 1 to 1048576, found 0 x 2", "!INVALID; END" },
     { "[{'op':'from_tensors','value':{'array':[[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,"
       "7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]]],"
       "'dtype':'uint8'}},{'op':'map','f':{'fn':'resize','height':-1,'width':2}}]",
-      "build !ARG", "function 'resize': resize takes sizes of 1 to 1048576, found -1 x 2", "!INVALID; END" },
+      "build !ARG", "resize takes sizes of 1 to 1048576, found -1 x 2", "!INVALID; END" },
     { "[{'op':'from_tensors','value':{'array':[[7,7,7,7],[7,7,7,7],[7,7,7,7],[7,7,7,7]],"
       "'dtype':'uint8'}},{'op':'map','f':{'fn':'resize','height':2,'width':2}}]",
-      "build !SHAPE", "function 'resize(2, 2, bilinear, 0000)': resize takes pictures (height, width, channels) or",
-      NULL },
+      "build !SHAPE", "resize takes pictures (height, width, channels) or", NULL },
     { "[{'op':'from_tensors','value':{'array':[[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,"
       "7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]]],"
       "'dtype':'uint8'}},{'op':'map','f':{'fn':'resize','height':2,'width':2,'method':'cubic'}}]",
@@ -84,31 +82,29 @@ static const error_case cases[] = {
     { "[{'op':'from_tensors','value':{'array':[[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,"
       "7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]]],"
       "'dtype':'uint8'}},{'op':'map','f':{'fn':'resize_with_crop_or_pad','height':0,'width':2}}]",
-      "build !ARG", "function 'resize_with_crop_or_pad': resize_with_crop_or_pad takes sizes of 1 to 1048576, found",
-      NULL },
+      "build !ARG", "resize_with_crop_or_pad takes sizes of 1 to 1048576, found", NULL },
     { "[{'op':'from_tensors','value':{'array':[[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,"
       "7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]]],"
       "'dtype':'uint8'}},{'op':'map','f':{'fn':'resize_with_crop_or_pad','height':-2,'width':2}}]",
-      "build !ARG", "function 'resize_with_crop_or_pad': resize_with_crop_or_pad takes sizes of 1 to 1048576, found",
-      NULL },
+      "build !ARG", "resize_with_crop_or_pad takes sizes of 1 to 1048576, found", NULL },
     /* with_pad */
     { "[{'op':'from_tensors','value':{'array':[[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,"
       "7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]]],"
       "'dtype':'uint8'}},{'op':'map','f':{'fn':'resize_with_pad','height':0,'width':2}}]",
-      "build !ARG", "function 'resize_with_pad': resize_with_pad takes sizes of 1 to 1048576, found 0 x 2", NULL },
+      "build !ARG", "resize_with_pad takes sizes of 1 to 1048576, found 0 x 2", NULL },
     /* central */
     { "[{'op':'from_tensors','value':{'array':[[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,"
       "7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]]],"
       "'dtype':'uint8'}},{'op':'map','f':{'fn':'central_crop','fraction':0}}]",
-      "build !ARG", "function 'central_crop': central_crop takes a fraction above 0 and up to 1, found 0", NULL },
+      "build !ARG", "central_crop takes a fraction above 0 and up to 1, found 0", NULL },
     { "[{'op':'from_tensors','value':{'array':[[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,"
       "7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]]],"
       "'dtype':'uint8'}},{'op':'map','f':{'fn':'central_crop','fraction':1.5}}]",
-      "build !ARG", "function 'central_crop': central_crop takes a fraction above 0 and up to 1, found 1.5", NULL },
+      "build !ARG", "central_crop takes a fraction above 0 and up to 1, found 1.5", NULL },
     { "[{'op':'from_tensors','value':{'array':[[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,"
       "7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]]],"
       "'dtype':'uint8'}},{'op':'map','f':{'fn':'central_crop','fraction':-0.5}}]",
-      "build !ARG", "function 'central_crop': central_crop takes a fraction above 0 and up to 1, found -0.5", NULL },
+      "build !ARG", "central_crop takes a fraction above 0 and up to 1, found -0.5", NULL },
     /* random_crop */
     { "[{'op':'from_tensors','value':{'array':[[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,"
       "7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]]],"
@@ -118,50 +114,50 @@ static const error_case cases[] = {
     { "[{'op':'from_tensors','value':{'array':[[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,"
       "7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]]],"
       "'dtype':'uint8'}},{'op':'map','f':{'fn':'random_crop','height':0,'width':2}}]",
-      "build !ARG", "function 'random_crop': random_crop takes sizes of 1 to 1048576, found 0 x 2", "[]; END" },
+      "build !ARG", "random_crop takes sizes of 1 to 1048576, found 0 x 2", "[]; END" },
     /* random_hue */
     { "[{'op':'from_tensors','value':{'array':[[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5]],"
       "[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5]],[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,"
       "0.5],[0.5,0.5,0.5]],[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5]]],"
       "'dtype':'float32'}},{'op':'map','f':{'fn':'random_hue','max_delta':0.6}}]",
-      "build !ARG", "function 'random_hue': random_hue: the range from -0.6 to 0.6 has no meaning", NULL },
+      "build !ARG", "random_hue: the range from -0.6 to 0.6 has no meaning", NULL },
     { "[{'op':'from_tensors','value':{'array':[[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5]],"
       "[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5]],[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,"
       "0.5],[0.5,0.5,0.5]],[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5]]],"
       "'dtype':'float32'}},{'op':'map','f':{'fn':'random_hue','max_delta':-1}}]",
-      "build !ARG", "function 'random_hue': random_hue: the range from 1 to -1 has no meaning", NULL },
+      "build !ARG", "random_hue: the range from 1 to -1 has no meaning", NULL },
     /* random_contrast */
     { "[{'op':'from_tensors','value':{'array':[[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5]],"
       "[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5]],[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,"
       "0.5],[0.5,0.5,0.5]],[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5]]],"
       "'dtype':'float32'}},{'op':'map','f':{'fn':'random_contrast','lower':2,'upper':1}}]",
-      "build !ARG", "function 'random_contrast': random_contrast: the range from 2 to 1 has no meaning", NULL },
+      "build !ARG", "random_contrast: the range from 2 to 1 has no meaning", NULL },
     { "[{'op':'from_tensors','value':{'array':[[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5]],"
       "[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5]],[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,"
       "0.5],[0.5,0.5,0.5]],[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5]]],"
       "'dtype':'float32'}},{'op':'map','f':{'fn':'random_contrast','lower':-1,'upper':1}}]",
-      "build !ARG", "function 'random_contrast': random_contrast: the range from -1 to 1 has no meaning", NULL },
+      "build !ARG", "random_contrast: the range from -1 to 1 has no meaning", NULL },
     /* random_saturation */
     { "[{'op':'from_tensors','value':{'array':[[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5]],"
       "[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5]],[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,"
       "0.5],[0.5,0.5,0.5]],[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5]]],"
       "'dtype':'float32'}},{'op':'map','f':{'fn':'random_saturation','lower':2,'upper':1}}]",
-      "build !ARG", "function 'random_saturation': random_saturation: the range from 2 to 1 has no meaning", NULL },
+      "build !ARG", "random_saturation: the range from 2 to 1 has no meaning", NULL },
     /* random_brightness */
     { "[{'op':'from_tensors','value':{'array':[[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5]],"
       "[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5]],[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,"
       "0.5],[0.5,0.5,0.5]],[[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5],[0.5,0.5,0.5]]],"
       "'dtype':'float32'}},{'op':'map','f':{'fn':'random_brightness','max_delta':-1}}]",
-      "build !ARG", "function 'random_brightness': random_brightness: the range from 1 to -1 has no meaning", NULL },
+      "build !ARG", "random_brightness: the range from 1 to -1 has no meaning", NULL },
     /* grey */
     { "[{'op':'from_tensors','value':{'array':[[[7],[7]],[[7],[7]]],'dtype':'uint8'}},"
       "{'op':'map','f':{'fn':'rgb_to_grayscale'}}]",
-      "build !SHAPE", "function 'rgb_to_grayscale': rgb_to_grayscale takes pictures of 3 channels, found 1", NULL },
+      "build !SHAPE", "rgb_to_grayscale takes pictures of 3 channels, found 1", NULL },
     /* rgb */
     { "[{'op':'from_tensors','value':{'array':[[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,"
       "7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]],[[7,7,7],[7,7,7],[7,7,7],[7,7,7]]],"
       "'dtype':'uint8'}},{'op':'map','f':{'fn':'grayscale_to_rgb'}}]",
-      "build !SHAPE", "function 'grayscale_to_rgb': grayscale_to_rgb takes pictures of 1 channel, found 3", NULL },
+      "build !SHAPE", "grayscale_to_rgb takes pictures of 1 channel, found 3", NULL },
     /* flip */
     { "[{'op':'from_tensors','value':{'array':[[7,7],[7,7]],'dtype':'uint8'}},"
       "{'op':'map','f':{'fn':'flip_left_right'}}]",
@@ -172,18 +168,16 @@ static const error_case cases[] = {
     /* rot90 */
     { "[{'op':'from_tensors','value':{'array':[[7,7],[7,7]],'dtype':'uint8'}},"
       "{'op':'map','f':{'fn':'rot90'}}]",
-      "build !SHAPE", "function 'rot90(1)': rot90 takes pictures (height, width, channels) or batches of them, found",
-      NULL },
+      "build !SHAPE", "rot90 takes pictures (height, width, channels) or batches of them, found", NULL },
     /* standardize */
     { "[{'op':'from_tensors','value':{'array':[[[7],[7]],[[7],[7]]],'dtype':'int32'}},"
       "{'op':'map','f':{'fn':'standardize'}}]",
-      "build !SHAPE", "function 'standardize': standardize takes uint8 or float32 pictures, found int32; cast them",
+      "build !SHAPE", "standardize takes uint8 or float32 pictures, found int32; cast them",
       "[[[0],[0]],[[0],[0]]]; END" },
     /* saturation */
     { "[{'op':'from_tensors','value':{'array':[[[0.5],[0.5]],[[0.5],[0.5]]],'dtype':'float32'}},"
       "{'op':'map','f':{'fn':'adjust_saturation','factor':0.5}}]",
-      "build !SHAPE", "function 'adjust_saturation(0.5)': adjust_saturation takes pictures of 3 channels, found 1",
-      "!INVALID; END" },
+      "build !SHAPE", "adjust_saturation takes pictures of 3 channels, found 1", "!INVALID; END" },
     /* rejection */
     { "[{'op':'from_tensor_slices','value':{'array':[0,1,5],'dtype':'int64'}},"
       "{'op':'rejection_resample','class_func':{'fn':'mod','arg':9},"
