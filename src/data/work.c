@@ -1,5 +1,9 @@
-/* work.c - one queue under one lock. Pieces are some microseconds or more (stages gather small elements into blocks), so
- * the lock is not what they wait for. */
+/* work.c - one queue under one lock. Pieces are some microseconds or more (stages gather small elements into blocks), so the
+ * lock is not what they wait for.
+ *
+ * What costs is to put a thread to sleep and to wake it: the system wakes it where it ran last, behind another one, while a core is idle.
+ * So there are as few threads awake as keep the cores busy. A consumer that runs pieces itself while it waits is one of them: for its pieces
+ * one thread fewer is woken, until a thread sees that nothing came from consumers while it ran a piece, and that pieces are left. */
 #include "work.h"
 
 #include <fenv.h>
@@ -15,9 +19,10 @@ enum { MAX_THREADS = 64, STACK_BYTES = 1 << 20 };
 typedef struct work_pool {
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    lks_work *first; /* sorted by rank, equal ranks in order of arrival */
-    int n_threads, n_idle;
-    bool refused; /* the system gave no thread: callers run everything */
+    lks_work *first;                 /* sorted by rank, equal ranks in order of arrival */
+    int n_threads, n_idle, n_called; /* called: idle ones that have been woken and have not come yet */
+    unsigned moves;                  /* of consumers: pieces that they queued or took */
+    bool refused;                    /* the system gave no thread: callers run everything */
     unsigned forks;
     int64_t idle_ns, idle_since; /* summed over threads up to then */
 } work_pool;
@@ -98,7 +103,7 @@ static void unlink_work(work_pool *p, lks_work *work)
     work->queued = false;
 }
 
-static _Atomic int64_t io_bytes, io_busy_ns;
+static _Atomic int64_t io_bytes, io_busy_ns, helped_ns;
 
 static void run_io(lks_work *work)
 {
@@ -119,24 +124,43 @@ void lks__work_io(int64_t *bytes, int64_t *busy_ns)
     *busy_ns = atomic_load_explicit(&io_busy_ns, memory_order_relaxed);
 }
 
+/* Under the lock: whether there is a thread to be woken; then the caller signals, best without the lock. */
+static bool call_one(work_pool *p)
+{
+    if (p->n_called >= p->n_idle) return false;
+    p->n_called++;
+    return true;
+}
+
+static void wait_for_work(work_pool *p)
+{
+    count_idle(p);
+    p->n_idle++;
+    pthread_cond_wait(&p->wake, &p->lock);
+    count_idle(p);
+    p->n_idle--;
+    if (p->n_called > 0) p->n_called--;
+}
+
 static void *worker(void *arg)
 {
     work_pool *p = arg;
+    unsigned moves = 0;
 
     lks__thread_begin();
     pthread_mutex_lock(&p->lock);
     for (;;) {
         lks_work *work = p->first;
+        bool alone = moves == p->moves; /* consumers have done nothing since this thread's last piece */
+        moves = p->moves;
         if (work == NULL) {
-            count_idle(p);
-            p->n_idle++;
-            pthread_cond_wait(&p->wake, &p->lock);
-            count_idle(p);
-            p->n_idle--;
+            wait_for_work(p);
             continue;
         }
         unlink_work(p, work);
+        alone = alone && p->first != NULL && call_one(p);
         pthread_mutex_unlock(&p->lock);
+        if (alone) pthread_cond_signal(&p->wake);
         if (p == &pools[1]) run_io(work);
         else work->run(work);
         pthread_mutex_lock(&p->lock);
@@ -154,7 +178,7 @@ static void after_fork(work_pool *p)
     p->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     p->wake = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     p->first = NULL;
-    p->n_threads = p->n_idle = 0;
+    p->n_threads = p->n_idle = p->n_called = 0;
     p->refused = false;
 }
 
@@ -167,7 +191,7 @@ int64_t lks__work_idle_ns(void)
     count_idle(&pools[0]);
     ns = pools[0].idle_ns;
     pthread_mutex_unlock(&pools[0].lock);
-    return ns;
+    return ns - atomic_load_explicit(&helped_ns, memory_order_relaxed);
 }
 
 static void insert(work_pool *p, lks_work *work)
@@ -186,25 +210,38 @@ static void insert(work_pool *p, lks_work *work)
     work->queued = true;
 }
 
+/* Under the lock. */
+static void add_thread(work_pool *p)
+{
+    pthread_t thread;
+
+    if (p->refused) return;
+    if (lks__thread_start(&thread, worker, p)) {
+        pthread_detach(thread);
+        p->n_threads++;
+    } else {
+        p->refused = p->n_threads == 0;
+    }
+}
+
 void lks__work_submit(lks_work *work)
 {
     work_pool *p = &pools[work->io];
-    pthread_t thread;
+    int most = work->io ? lks__data_io_threads() : lks__work_threads(), awake;
+    bool wake = false;
 
+    if (work->helper != NULL && most > 1) most--;
     after_fork(p);
     pthread_mutex_lock(&p->lock);
     insert(p, work);
-    if (p->n_idle == 0 && p->n_threads < (work->io ? lks__data_io_threads() : lks__work_threads()) && !p->refused) {
-        if (lks__thread_start(&thread, worker, p)) {
-            pthread_detach(thread);
-            p->n_threads++;
-        } else {
-            p->refused = p->n_threads == 0;
-        }
-    } else {
-        pthread_cond_signal(&p->wake);
+    p->moves++;
+    awake = p->n_threads - p->n_idle + p->n_called;
+    if (awake < most) {
+        wake = call_one(p);
+        if (!wake && p->n_threads < most) add_thread(p);
     }
     pthread_mutex_unlock(&p->lock);
+    if (wake) pthread_cond_signal(&p->wake); /* whom it wakes may run at once, and would find the lock taken */
 }
 
 bool lks__work_take_back(lks_work *work)
@@ -215,6 +252,29 @@ bool lks__work_take_back(lks_work *work)
     pthread_mutex_lock(&p->lock);
     mine = work->queued;
     if (mine) unlink_work(p, work);
+    p->moves += mine;
     pthread_mutex_unlock(&p->lock);
     return mine;
+}
+
+void lks__work_run(lks_work *work)
+{
+    int64_t begin = lks__wall_ns();
+
+    work->run(work); /* it may be gone after this */
+    atomic_fetch_add_explicit(&helped_ns, lks__wall_ns() - begin, memory_order_relaxed);
+}
+
+bool lks__work_help(const void *helper)
+{
+    work_pool *p = &pools[0];
+    lks_work *work;
+
+    pthread_mutex_lock(&p->lock);
+    for (work = p->first; work != NULL && work->helper != helper;) work = work->next;
+    if (work != NULL) unlink_work(p, work);
+    p->moves += work != NULL;
+    pthread_mutex_unlock(&p->lock);
+    if (work != NULL) lks__work_run(work);
+    return work != NULL;
 }

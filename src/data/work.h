@@ -18,12 +18,18 @@ typedef struct lks_work {
     bool queued;
     bool io;  /* it mostly waits for a file: run by other, more threads than those that compute */
     int rank; /* nearness to the sink: higher runs first, so that a pipeline drains before it fills */
+    const void *
+        helper; /* NULL, or whoever runs such pieces while it waits (lks__work_take_one), and so stands for a thread of the pool */
 } lks_work;
 
 void lks__work_submit(lks_work *work);
 /* True if the piece was still queued: now it is the caller's. False: it runs or has run. */
 bool lks__work_take_back(lks_work *work);
-/* How long threads that compute have waited for work so far, summed. */
+/* Runs a piece that is the caller's now. */
+void lks__work_run(lks_work *work);
+/* Runs one of a helper's pieces that are still queued, on the caller's thread; false: there is none. */
+bool lks__work_help(const void *helper);
+/* How long threads that compute have waited for work so far, summed; of those that helpers stand for, only while these did not help. */
 int64_t lks__work_idle_ns(void);
 /* A thread read so many bytes of a file; how many were read so far, and how long threads that wait for files were at work, summed. */
 void lks__work_read(size_t bytes);

@@ -30,6 +30,7 @@ struct lks_gather_window {
     int64_t limit, bytes; /* rows and bytes of a batch */
     bool drop, ended;
     int head, count;
+    const gathering *awaited; /* under the lock: that the consumer sleeps for */
     gathering ring[WINDOW];
 };
 
@@ -53,7 +54,7 @@ static void run(lks_work *work)
     if (w->cursor->meter != NULL) lks__meter_work(w->cursor->meter, lks__cpu_ns() - cpu);
     pthread_mutex_lock(&w->lock);
     g->done = true;
-    pthread_cond_signal(&w->finished);
+    if (w->awaited == g) pthread_cond_signal(&w->finished);
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -78,7 +79,7 @@ static lks_status add(lks_gather_window *w, int64_t reserved)
         lks__ledger_unreserve(reserved);
         return lks__cursor_fail(w->cursor, LKS_E_NOMEM, "no memory for the numbers of %lld rows", (long long)w->limit);
     }
-    g->work = (lks_work){ .run = run, .rank = w->cursor->dataset->number };
+    g->work = (lks_work){ .run = run, .rank = w->cursor->dataset->number, .helper = w };
     g->window = w;
     g->element = NULL;
     g->error = NULL;
@@ -98,17 +99,33 @@ static lks_status add(lks_gather_window *w, int64_t reserved)
     return LKS_OK;
 }
 
+static void sleep_for(lks_gather_window *w, gathering *g)
+{
+    pthread_mutex_lock(&w->lock);
+    w->awaited = g;
+    while (!g->done) pthread_cond_wait(&w->finished, &w->lock);
+    w->awaited = NULL;
+    pthread_mutex_unlock(&w->lock);
+}
+
+static bool is_done(lks_gather_window *w, const gathering *g)
+{
+    bool done;
+
+    pthread_mutex_lock(&w->lock);
+    done = g->done;
+    pthread_mutex_unlock(&w->lock);
+    return done;
+}
+
+/* Gathers later batches meanwhile. */
 static void wait_for(lks_gather_window *w, gathering *g)
 {
     int64_t begin = lks__wall_ns();
 
-    if (lks__work_take_back(&g->work)) {
-        run(&g->work);
-    } else {
-        pthread_mutex_lock(&w->lock);
-        while (!g->done) pthread_cond_wait(&w->finished, &w->lock);
-        pthread_mutex_unlock(&w->lock);
-    }
+    if (lks__work_take_back(&g->work)) lks__work_run(&g->work);
+    while (!is_done(w, g))
+        if (!lks__work_help(w)) sleep_for(w, g);
     if (w->cursor->meter == NULL) return;
     lks__meter_waited(w->cursor->meter, lks__wall_ns() - begin);
     lks__meter_window(w->cursor->meter, WINDOW, w->bytes);
@@ -177,9 +194,13 @@ int lks__gather_window_size(void)
 void lks__gather_close(lks_gather_window *w)
 {
     if (w == NULL || w->forks != lks__fork_count()) return; /* the threads that gather here are the parent's */
+    for (int k = 0; k < w->count; k++) {
+        gathering *g = &w->ring[(w->head + k) % WINDOW];
+        if (lks__work_take_back(&g->work)) g->done = true;
+    }
     for (; w->count > 0; w->count--, w->head = (w->head + 1) % WINDOW) {
         gathering *g = &w->ring[w->head];
-        if (!lks__work_take_back(&g->work)) wait_for(w, g);
+        sleep_for(w, g);
         lks__ledger_unreserve(g->reserved);
         lks_element_release(g->element);
         lks__free(g->error);

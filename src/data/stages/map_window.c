@@ -81,9 +81,6 @@ static void run_block(lks_work *work)
     double begin = lks__now();
     int64_t cpu = m->base.meter == NULL ? 0 : lks__cpu_ns();
 
-    pthread_mutex_lock(&m->lock);
-    b->begun = true;
-    pthread_mutex_unlock(&m->lock);
     if (b->reads) read_files(b);
     if (b->n_batches > 0) lks__map_run_batches(b);
     for (int i = b->stacked; i < b->n && b->n_batches == 0; i++) lks__map_run_one(b, i);
@@ -148,11 +145,11 @@ static lks_map_block *new_block(lks_map_cursor *m, int rows)
         lks__cursor_fail(&m->base, LKS_E_NOMEM, "no memory for the window");
         return NULL;
     }
-    b->work = (lks_work){ .run = run_block, .rank = m->base.dataset->number };
+    b->work = (lks_work){ .run = run_block, .rank = m->base.dataset->number, .helper = m };
     b->reading = (lks_work){ .run = read_block, .rank = b->work.rank, .io = true };
     b->map = m;
     b->reads = reads_itself(m);
-    b->done = b->moved = b->begun = false;
+    b->done = b->moved = false;
     b->n = b->taken = b->stacked = 0;
     return b;
 }
@@ -238,43 +235,45 @@ static void adapt(lks_map_cursor *m, const lks_map_block *b)
         atomic_store_explicit(&((lks_map_dataset *)m->base.dataset)->block, m->block_size, memory_order_relaxed);
 }
 
-/* A thread that reads ahead need not be woken for each block: it sleeps until the last of those is done that threads
- * work on now. (Of those alone: what nobody has begun may never be begun, if all threads wait like this one.) Under the
- * lock. */
-static lks_map_block *worth_waking_for(lks_map_cursor *m, lks_map_block *b)
-{
-    for (int k = m->count - 1; k > 0 && m->base.place.has_thread && b->begun; k--) {
-        lks_map_block *later = block_at(m, k);
-        if (later->begun && !later->done) return later;
-    }
-    return b;
-}
-
-/* A block that has been read and that no thread has begun is run here. */
-static void wait_until_done(lks_map_cursor *m, lks_map_block *b)
+/* Sleeps until the block is done, or has been read. */
+static void sleep_for(lks_map_cursor *m, lks_map_block *b)
 {
     pthread_mutex_lock(&m->lock);
-    m->awaited = worth_waking_for(m, b);
-    while (!b->done) {
-        if (!b->moved) {
-            pthread_cond_wait(&m->finished, &m->lock);
-            m->awaited = b;
-            continue;
-        }
-        b->moved = false;
-        pthread_mutex_unlock(&m->lock);
-        if (lks__work_take_back(&b->work)) run_block(&b->work);
-        pthread_mutex_lock(&m->lock);
-    }
+    m->awaited = b;
+    while (!b->done && !b->moved) pthread_cond_wait(&m->finished, &m->lock);
     m->awaited = NULL;
     pthread_mutex_unlock(&m->lock);
+}
+
+static bool is_done(lks_map_cursor *m, lks_map_block *b, bool *moved)
+{
+    bool done;
+
+    pthread_mutex_lock(&m->lock);
+    done = b->done;
+    *moved = b->moved;
+    b->moved = false;
+    pthread_mutex_unlock(&m->lock);
+    return done;
+}
+
+/* A block that has been read and that no thread has begun is run here, and so are later ones meanwhile:
+ * to sleep and to be woken for each block would cost more than that, and leave cores idle. */
+static void wait_until_done(lks_map_cursor *m, lks_map_block *b)
+{
+    bool moved;
+
+    while (!is_done(m, b, &moved)) {
+        if (moved && lks__work_take_back(&b->work)) lks__work_run(&b->work);
+        else if (!lks__work_help(m) && !moved) sleep_for(m, b);
+    }
 }
 
 static void wait_for(lks_map_cursor *m, lks_map_block *b)
 {
     int64_t begin = lks__wall_ns(), waited;
 
-    if (take_back(b)) run_block(&b->work);
+    if (take_back(b)) lks__work_run(&b->work);
     else wait_until_done(m, b);
     waited = lks__wall_ns() - begin;
     m->ahead = (int64_t)window_of(m) * b->n;
@@ -414,6 +413,17 @@ lks_status lks__map_open_window(lks_map_cursor *m)
     return LKS_OK;
 }
 
+/* Nobody wants the block any more: it is not begun, or ended by who has begun it. */
+static void give_up(lks_map_cursor *m, lks_map_block *b)
+{
+    bool moved;
+
+    while (!is_done(m, b, &moved)) {
+        if (take_back(b)) b->done = true;
+        else sleep_for(m, b);
+    }
+}
+
 static void drop_block(lks_map_block *b)
 {
     for (int i = b->taken; i < b->n; i++) {
@@ -438,10 +448,11 @@ void lks__map_close_window(lks_map_cursor *m)
     lks_map_dataset *d = (lks_map_dataset *)m->base.dataset;
     bool child = m->room > 0 && m->forks != lks__fork_count(); /* the threads that ran our blocks are the parent's */
 
-    for (int k = 0; k < m->count; k++) {
+    for (int k = 0; k < m->count && !child; k++)
+        if (take_back(block_at(m, k))) block_at(m, k)->done = true;
+    for (int k = 0; k < m->count && !child; k++) {
         lks_map_block *b = block_at(m, k);
-        if (child) continue;
-        if (!take_back(b)) wait_for(m, b);
+        give_up(m, b);
         lks__ledger_unreserve(b->reserved);
         b->reserved = 0;
         drop_block(b);

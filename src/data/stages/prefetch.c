@@ -58,11 +58,9 @@ static bool store(prefetch_cursor *p, prefetch_item item)
     while (p->count >= limit_of(p) && !p->stop) pthread_cond_wait(&p->changed, &p->lock);
     if (p->base.meter != NULL) lks__meter_full(p->base.meter, lks__wall_ns() - begin);
     going = !p->stop;
-    if (going) {
-        p->ring[(p->head + p->count++) % p->capacity] = item;
-        pthread_cond_signal(&p->changed);
-    }
+    if (going) p->ring[(p->head + p->count++) % p->capacity] = item;
     pthread_mutex_unlock(&p->lock);
+    pthread_cond_signal(&p->changed); /* whom it wakes may run at once, and would find the lock taken */
     return going;
 }
 
@@ -196,12 +194,12 @@ static lks_status next(lks_cursor *n, lks_element **out)
     adapt(p);
     wait_for_item(p);
     item = p->ring[p->head];
-    if (item.status == LKS_OK || (item.status != LKS_END && item.status != LKS_E_CANCELED)) {
-        p->head = (p->head + 1) % p->capacity; /* an end stays and is found again */
+    if (item.status != LKS_END && item.status != LKS_E_CANCELED) { /* an end stays and is found again */
+        p->head = (p->head + 1) % p->capacity;
         p->count--;
-        pthread_cond_signal(&p->changed);
     }
     pthread_mutex_unlock(&p->lock);
+    pthread_cond_signal(&p->changed);
     if (item.status == LKS_OK) *out = item.element;
     else if (item.error != NULL) lks__error_raise(item.error);
     else if (item.status != LKS_END)
