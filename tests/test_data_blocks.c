@@ -146,26 +146,34 @@ static void go_on(lks_iter *it, int n)
     }
 }
 
+/* Reads `stop` results; then, if it is to be saved, both the iterator and one over `again` (the same pipeline) give the same rest. Takes both
+ * datasets over. */
+static void stop_in_a_pass(lks_dataset *ds, lks_dataset *again, int stop, bool save)
+{
+    lks_iter *it = NULL, *restored = NULL;
+    void *bytes = NULL;
+    size_t size;
+
+    assert_status(lks_iter_create(ds, &it), LKS_OK);
+    go_on(it, stop);
+    if (save) {
+        assert_status(lks_iter_save(it, &bytes, &size), LKS_OK);
+        assert_status(lks_iter_restore(again, bytes, size, &restored), LKS_OK);
+        assert_true(digest_rest(restored) == digest_rest(it));
+        lks_free(bytes);
+    }
+    lks_iter_release(it);
+    lks_iter_release(restored);
+    lks_dataset_release(ds);
+    lks_dataset_release(again);
+}
+
 static void a_pass_is_saved_between_batches_of_workers(void **state)
 {
     (void)state;
     for (int i = 0; i < PLANS; i++)
-        for (int stop = 1; stop < 60; stop += 19) {
-            lks_dataset *ds = batches(&plans[i], LKS_AUTOTUNE), *again = batches(&plans[i], LKS_AUTOTUNE);
-            lks_iter *it = NULL, *restored = NULL;
-            void *bytes = NULL;
-            size_t size;
-            assert_status(lks_iter_create(ds, &it), LKS_OK);
-            go_on(it, stop);
-            assert_status(lks_iter_save(it, &bytes, &size), LKS_OK);
-            assert_status(lks_iter_restore(again, bytes, size, &restored), LKS_OK);
-            assert_true(digest_rest(restored) == digest_rest(it));
-            lks_free(bytes);
-            lks_iter_release(it);
-            lks_iter_release(restored);
-            lks_dataset_release(ds);
-            lks_dataset_release(again);
-        }
+        for (int stop = 1; stop < 60; stop += 19)
+            stop_in_a_pass(batches(&plans[i], LKS_AUTOTUNE), batches(&plans[i], LKS_AUTOTUNE), stop, true);
 }
 
 static void iterators_may_go_between_batches_of_workers(void **state)
@@ -278,25 +286,9 @@ static void rows_gathered_by_workers_are_those_of_one_thread(void **state)
 static void gathering_may_be_given_up_and_resumed(void **state)
 {
     (void)state;
-    for (int round = 0; round < 40; round++) {
-        lks_dataset *ds = pictures(600, 50, LKS_AUTOTUNE, round % 2),
-                    *again = pictures(600, 50, LKS_AUTOTUNE, round % 2);
-        lks_iter *it = NULL, *restored = NULL;
-        void *bytes = NULL;
-        size_t size;
-        assert_status(lks_iter_create(ds, &it), LKS_OK);
-        go_on(it, round % 25);
-        if (round % 4 == 0) {
-            assert_status(lks_iter_save(it, &bytes, &size), LKS_OK);
-            assert_status(lks_iter_restore(again, bytes, size, &restored), LKS_OK);
-            assert_true(digest_rest(restored) == digest_rest(it));
-            lks_free(bytes);
-        }
-        lks_iter_release(it);
-        lks_iter_release(restored);
-        lks_dataset_release(ds);
-        lks_dataset_release(again);
-    }
+    for (int round = 0; round < 40; round++)
+        stop_in_a_pass(pictures(600, 50, LKS_AUTOTUNE, round % 2), pictures(600, 50, LKS_AUTOTUNE, round % 2),
+                       round % 25, round % 4 == 0);
 }
 
 static void every_allocation_may_fail(void **state)
