@@ -154,6 +154,48 @@ static void large_datasets_are_read_in_blocks(void **state)
     }
 }
 
+static int64_t number_of(lks_iter *it)
+{
+    lks_element *e;
+    int64_t x;
+
+    if (lks_iter_next(it, &e) != LKS_OK) return -1;
+    x = *(const int64_t *)lks_tensor_cdata(lks_element_tensor(e, 0));
+    lks_element_release(e);
+    return x;
+}
+
+/* Rows of chunks are fetched many at a time: in the same order. */
+static void rows_in_chunks_are_shuffled_as_numbers_are(void **state)
+{
+    char name[128];
+    lks_dataset *rows, *numbers;
+    lks_iter *r = NULL, *n = NULL;
+
+    (void)state;
+    snprintf(name, sizeof name, "%s", path("large.h5"));
+    write_large(name, true);
+    rows = lks_shuffle_indexed(lks_hdf5(name, "x"), .seed = 3);
+    numbers = lks_shuffle_indexed(lks_range(0, LARGE_ROWS, 1), .seed = 3);
+    for (int64_t skip = 0; skip < 2; skip++) { /* two passes, each in another order */
+        lks_dataset *a = lks_skip(lks_dataset_retain(rows), 777 * skip),
+                    *b = lks_skip(lks_dataset_retain(numbers), 777 * skip);
+        int64_t x, count = 0;
+        assert_status(lks_iter_create(a, &r), LKS_OK);
+        assert_status(lks_iter_create(b, &n), LKS_OK);
+        while ((x = number_of(n)) >= 0 && number_of(r) == LARGE_COLUMNS * x) count++;
+        assert_int_equal(number_of(r), -1);
+        assert_int_equal(count, LARGE_ROWS - 777 * skip);
+        lks_iter_release(r);
+        lks_iter_release(n);
+        lks_dataset_release(a);
+        lks_dataset_release(b);
+    }
+    assert_resumes(lks_take(rows, 3000), 1000, 2000);
+    lks_dataset_release(numbers);
+    unlink(name);
+}
+
 static void broken_hdf5_files_and_other_links_are_refused(void **state)
 {
     char name[128];
@@ -379,6 +421,7 @@ int main(void)
         cmocka_unit_test(arrays_of_files_are_columns),
         cmocka_unit_test(datasets_of_hdf5_files_are_columns),
         cmocka_unit_test(large_datasets_are_read_in_blocks),
+        cmocka_unit_test(rows_in_chunks_are_shuffled_as_numbers_are),
         cmocka_unit_test(broken_hdf5_files_and_other_links_are_refused),
         cmocka_unit_test(cifar_images_are_rows_of_pixels),
         cmocka_unit_test(consecutive_members_of_one_name_are_a_sample),

@@ -34,6 +34,8 @@ typedef struct lks_stage {
     const char *(*unsavable)(const lks_dataset *ds);        /* NULL, or the reason why a pass can't be saved */
     /* Any element of a source by its number; the pass itself does not move. NULL: the source can't. */
     lks_status (*at)(lks_cursor *n, int64_t index, lks_element **out);
+    /* How many neighbours such a call unpacks, which others of them then need not. NULL: one. */
+    int64_t (*together)(const lks_dataset *ds);
     /* For stages that only order and pick: up to `want` of the next elements as row numbers of the from_tensor_slices below; fewer
      * only at the end. A cursor is asked for elements or for rows, never both. NULL: the stage can't. */
     lks_status (*next_rows)(lks_cursor *n, int64_t *rows, int64_t want, int64_t *got);

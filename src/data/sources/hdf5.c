@@ -105,6 +105,11 @@ static lks_status at(lks_cursor *n, int64_t index, lks_element **out)
     return make(c, index, recipe(c)->unit, false, out);
 }
 
+static int64_t together(const lks_dataset *ds)
+{
+    return ((const hdf5_dataset *)ds)->unit;
+}
+
 static lks_status skip(lks_cursor *n, int64_t count, int64_t *done)
 {
     hdf5_cursor *c = (hdf5_cursor *)n;
@@ -143,6 +148,7 @@ const lks_stage lks__stage_hdf5 = { .name = "hdf5",
                                     .skip = skip,
                                     .close = close_cursor,
                                     .at = at,
+                                    .together = together,
                                     .destroy = destroy,
                                     .describe = describe };
 
@@ -161,17 +167,24 @@ static lks_dataset *read_all(hdf5_dataset *d, int64_t rows)
     return ds;
 }
 
+/* A pass reads whole chunks of all columns. A single row comes with the chunk of the widest column; narrow ones may have longer chunks, which
+ * HDF5 keeps unpacked. */
 static void choose_blocks(hdf5_dataset *d, int64_t row_bytes)
 {
-    int64_t rows = row_bytes > 0 ? BLOCK_BYTES / row_bytes : BLOCK_BYTES;
+    int64_t rows = row_bytes > 0 ? BLOCK_BYTES / row_bytes : BLOCK_BYTES, longest = 1, widest = 0;
 
     d->unit = 1;
     for (size_t i = 0; i < d->n; i++) {
         int64_t chunk = lks__h5_columns_chunk(d->columns, i);
-        if (chunk > d->unit) d->unit = chunk;
+        lks_shape shape = lks__h5_columns_shape(d->columns, i);
+        int64_t bytes = lks_shape_size(&shape) * (int64_t)lks_dtype_size(lks__h5_columns_dtype(d->columns, i));
+        if (chunk > longest) longest = chunk;
+        if (bytes <= widest) continue;
+        widest = bytes;
+        d->unit = chunk > 1 ? chunk : 1;
     }
-    d->block = (rows + d->unit - 1) / d->unit * d->unit;
-    if (d->block < d->unit) d->block = d->unit;
+    d->block = (rows + longest - 1) / longest * longest;
+    if (d->block < longest) d->block = longest;
 }
 
 static lks_spec *spec_of(const hdf5_dataset *d)

@@ -5,6 +5,7 @@
 #include "data/permutation.h"
 #include "data/stages.h"
 #include "lockstep/dataset_sampling.h"
+#include "together.h"
 
 typedef struct permute_dataset {
     lks_dataset base;
@@ -17,7 +18,13 @@ typedef struct permute_cursor {
     lks_cursor base;
     lks_permutation order;
     int64_t next;
+    lks_together *together; /* not NULL: elements are fetched many at a time */
 } permute_cursor;
+
+static int64_t number(const lks_cursor *n, int64_t k)
+{
+    return (int64_t)lks__permuted(&((const permute_cursor *)n)->order, (uint64_t)k);
+}
 
 static lks_status open(lks_cursor *n)
 {
@@ -25,17 +32,25 @@ static lks_status open(lks_cursor *n)
     int64_t pass = d->reshuffle ? atomic_fetch_add(&d->passes, 1) : 0;
 
     ((permute_cursor *)n)->order = lks__permutation((uint64_t)n->dataset->cardinality, d->seed, (uint64_t)pass);
-    return lks__cursor_open_inputs(n);
+    LKS_TRY(lks__cursor_open_inputs(n));
+    ((permute_cursor *)n)->together = lks__together_begin(n, number);
+    return LKS_OK;
 }
 
 static lks_status next(lks_cursor *n, lks_element **out)
 {
     permute_cursor *p = (permute_cursor *)n;
-    int64_t at;
+    int64_t k = p->next;
 
-    if (p->next >= n->dataset->cardinality) return LKS_END;
-    at = (int64_t)lks__permuted(&p->order, (uint64_t)p->next++);
-    return n->input[0]->stage->at(n->input[0], at, out);
+    if (k >= n->dataset->cardinality) return LKS_END;
+    p->next++;
+    if (p->together != NULL) return lks__together_next(p->together, k, out);
+    return n->input[0]->stage->at(n->input[0], number(n, k), out);
+}
+
+static void close(lks_cursor *n)
+{
+    lks__together_end(((permute_cursor *)n)->together);
 }
 
 static lks_status next_rows(lks_cursor *n, int64_t *rows, int64_t want, int64_t *got)
@@ -44,7 +59,7 @@ static lks_status next_rows(lks_cursor *n, int64_t *rows, int64_t want, int64_t 
     int64_t left = n->dataset->cardinality - p->next;
 
     *got = want < left ? want : left;
-    for (int64_t i = 0; i < *got; i++) rows[i] = (int64_t)lks__permuted(&p->order, (uint64_t)p->next++);
+    for (int64_t i = 0; i < *got; i++) rows[i] = number(n, p->next++);
     return LKS_OK;
 }
 
@@ -73,6 +88,7 @@ const lks_stage lks__stage_permute = { .name = "shuffle_indexed",
                                        .next = next,
                                        .next_rows = next_rows,
                                        .skip = skip,
+                                       .close = close,
                                        .describe = describe,
                                        .counters = counters };
 
