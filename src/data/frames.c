@@ -26,9 +26,6 @@ static bool complete_header(lks_frame_look *l, const unsigned char *data, size_t
     return l->have == sizeof l->header;
 }
 
-/* Long frames are left to who takes them: for those, reading is what takes longest. */
-enum { LONG = 4096 };
-
 static uint64_t see(lks_block_look *base, const unsigned char *data, size_t n, uint64_t offset)
 {
     lks_frame_look *l = (lks_frame_look *)base;
@@ -36,7 +33,7 @@ static uint64_t see(lks_block_look *base, const unsigned char *data, size_t n, u
 
     while (!l->lost && l->next < offset + n && complete_header(l, data, n, offset)) {
         uint64_t length = lks__le64(l->header), end = l->next + 16 + length;
-        l->lost = !is_length(l->header) || length > LONG;
+        l->lost = !is_length(l->header) || length > max_frame;
         if (!l->lost && l->next >= offset && end <= offset + n) {
             const unsigned char *payload = data + (l->next - offset) + 12;
             l->lost = lks__crc32c_mask(lks__crc32c(0, payload, (size_t)length)) != lks__le32(payload + length);

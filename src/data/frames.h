@@ -4,7 +4,7 @@
 
 #include "byte_stream.h"
 
-/* Checks frames in the blocks of a file while it is read ahead; from the first on that is long or not right it knows nothing. */
+/* Checks frames in the blocks of a file while it is read ahead; from the first on that is not right it knows nothing. */
 typedef struct lks_frame_look {
     lks_block_look base;
     uint64_t next; /* where the next frame begins */

@@ -350,10 +350,10 @@ static lks_status take_next(lks_map_cursor *m, lks_map_block *b, lks_element **o
 /* The function does next to nothing with large elements: what would be handed over leaves the caches, so there is nothing to try. */
 static bool only_moves(const lks_map_cursor *m)
 {
-    enum { BYTES_A_NS = 8 };
+    enum { LARGE = 1 << 16, BYTES_A_NS = 4 };
+    int64_t bytes = atomic_load_explicit(&((lks_map_cursor *)m)->expected, memory_order_relaxed);
 
-    return m->cost > 0 &&
-           BYTES_A_NS * m->cost < atomic_load_explicit(&((lks_map_cursor *)m)->expected, memory_order_relaxed);
+    return m->cost > 0 && bytes >= LARGE && BYTES_A_NS * m->cost < bytes;
 }
 
 /* The first windows after a change cost memory and find no thread awake: they tell nothing. */
