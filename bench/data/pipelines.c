@@ -5,10 +5,13 @@
  *     pipelines json FILE                               a pipeline in JSON
  *     pipelines load FILE...                            arrays from one npz file or from IDX files
  *     pipelines memcpy MEGABYTES                        what the machine copies
+ *     pipelines spin THREADS                            what processor time the machine gives: threads that do nothing else
  *     pipelines write DIR                               makes table, image and floats.tfrecord
  *
  * Passes of less than 0.3 s are repeated; the figures are those of one.
  */
+#include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +29,7 @@ typedef struct work {
     int n_files;
     char *from, *to; /* to copy */
     size_t bytes;
+    int spinning; /* threads that spin */
 } work;
 
 typedef struct tally {
@@ -93,9 +97,48 @@ static int load(const work *w, tally *t)
     return failed;
 }
 
+typedef struct spinner {
+    pthread_t thread;
+    int core;
+    double until;
+} spinner;
+
+/* On a core of its own: what is measured is the machine, not how soon the system spreads threads. */
+static void *spin(void *arg)
+{
+    const spinner *s = arg;
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    CPU_SET(s->core, &one);
+    pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+    while (clock_s() < s->until) continue;
+    return NULL;
+}
+
+/* One thread for each core that this process may use, up to n. */
+static int spin_all(int n)
+{
+    spinner s[CPU_SETSIZE];
+    double until = clock_s() + 0.3;
+    cpu_set_t usable;
+    int begun = 0;
+
+    if (sched_getaffinity(0, sizeof usable, &usable) != 0) return 1;
+    for (int core = 0; core < CPU_SETSIZE && begun < n; core++) {
+        if (!CPU_ISSET(core, &usable)) continue;
+        s[begun] = (spinner){ .core = core, .until = until };
+        if (pthread_create(&s[begun].thread, NULL, spin, &s[begun]) != 0) break;
+        begun++;
+    }
+    for (int i = 0; i < begun; i++) pthread_join(s[i].thread, NULL);
+    return begun == n ? 0 : 1;
+}
+
 static int pass(const work *w, tally *t)
 {
     *t = (tally){ 0, 0 };
+    if (w->spinning > 0) return spin_all(w->spinning);
     if (w->ds != NULL) return read_all(w->ds, t);
     if (w->file != NULL) return load(w, t);
     memcpy(w->to, w->from, w->bytes);
@@ -173,6 +216,7 @@ static work prepare(int argc, char **argv)
     else if (strcmp(argv[1], "images") == 0) w.ds = images(argv[2], argc > 3 ? atoi(argv[3]) : 160, argc > 4);
     else if (strcmp(argv[1], "json") == 0) w.ds = from_json(argv[2]);
     else if (strcmp(argv[1], "load") == 0) w.file = argv + 2;
+    else if (strcmp(argv[1], "spin") == 0) w.spinning = atoi(argv[2]);
     else if (strcmp(argv[1], "memcpy") == 0 && atoi(argv[2]) > 0) {
         w.bytes = (size_t)atoi(argv[2]) << 20;
         w.from = calloc(1, w.bytes);
@@ -188,8 +232,8 @@ int main(int argc, char **argv)
 
     if (argc == 3 && strcmp(argv[1], "write") == 0) return write_examples(argv[2]);
     w = argc > 2 ? prepare(argc, argv) : (work){ NULL };
-    if (w.ds != NULL || w.file != NULL || (w.from != NULL && w.to != NULL)) failed = serve(&w);
-    else fprintf(stderr, "usage: pipelines parse|images|json|load|memcpy|write ...\n");
+    if (w.ds != NULL || w.file != NULL || w.spinning > 0 || (w.from != NULL && w.to != NULL)) failed = serve(&w);
+    else fprintf(stderr, "usage: pipelines parse|images|json|load|memcpy|spin|write ...\n");
     lks_dataset_release(w.ds);
     free(w.from);
     free(w.to);
