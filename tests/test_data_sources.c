@@ -171,6 +171,7 @@ static void rows_in_chunks_are_shuffled_as_numbers_are(void **state)
     char name[128];
     lks_dataset *rows, *numbers;
     lks_iter *r = NULL, *n = NULL;
+    enum { SEEN = 5000 };
 
     (void)state;
     snprintf(name, sizeof name, "%s", path("large.h5"));
@@ -180,18 +181,15 @@ static void rows_in_chunks_are_shuffled_as_numbers_are(void **state)
     for (int64_t skip = 0; skip < 2; skip++) { /* two passes, each in another order */
         lks_dataset *a = lks_skip(lks_dataset_retain(rows), 777 * skip),
                     *b = lks_skip(lks_dataset_retain(numbers), 777 * skip);
-        int64_t x, count = 0;
         assert_status(lks_iter_create(a, &r), LKS_OK);
         assert_status(lks_iter_create(b, &n), LKS_OK);
-        while ((x = number_of(n)) >= 0 && number_of(r) == LARGE_COLUMNS * x) count++;
-        assert_int_equal(number_of(r), -1);
-        assert_int_equal(count, LARGE_ROWS - 777 * skip);
+        for (int64_t i = 0; i < SEEN; i++) assert_int_equal(number_of(r), LARGE_COLUMNS * number_of(n));
         lks_iter_release(r);
         lks_iter_release(n);
         lks_dataset_release(a);
         lks_dataset_release(b);
     }
-    assert_resumes(lks_take(rows, 3000), 1000, 2000);
+    assert_resumes(lks_take(rows, 600), 200, 400);
     lks_dataset_release(numbers);
     unlink(name);
 }
