@@ -103,6 +103,36 @@ static void a_slow_function_is_named(void **state)
     lks_dataset_release(ds);
 }
 
+/* Keeps all, but sleeps once. */
+static lks_status stalling_apply(const lks_map_context *context, lks_element *in, lks_element *out, void *user)
+{
+    lks_tensor *keep = lks_element_output(out, 0);
+
+    (void)context, (void)user;
+    if (*(const int64_t *)lks_tensor_cdata(lks_element_tensor(in, 0)) == 8) nap(200);
+    if (keep == NULL) return LKS_E_NOMEM;
+    *(uint8_t *)lks_tensor_data(keep) = 1;
+    return LKS_OK;
+}
+
+static void one_stall_of_another_stage_is_not_named(void **state)
+{
+    const lks_map_fn once = { .struct_size = sizeof once,
+                              .name = "once",
+                              .output_spec = lks_spec_fn_bool,
+                              .apply = stalling_apply,
+                              .flags = LKS_FN_PURE };
+    const lks_diagnose_options o = { .struct_size = sizeof o, .elements = 60 };
+    lks_diagnosis *d = NULL;
+    lks_dataset *ds;
+
+    (void)state;
+    ds = lks_filter(lks_map(lks_range(0, 100000, 1), &slow), &once);
+    assert_string_equal(expect_bound(ds, &o, LKS_BOUND_BY_STAGE, &d)->what, "slow");
+    lks_diagnosis_release(d);
+    lks_dataset_release(ds);
+}
+
 static void functions_that_run_as_one_are_all_named(void **state)
 {
     lks_dataset *ds = lks_map(lks_range(0, 200, 1), lks_fn_cast(LKS_FLOAT32));
@@ -364,6 +394,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_function_is_named),
+        cmocka_unit_test(one_stall_of_another_stage_is_not_named),
         cmocka_unit_test(functions_that_run_as_one_are_all_named),
         cmocka_unit_test(bytes_of_files_are_counted),
         cmocka_unit_test(a_parallel_function_fills_the_cores),

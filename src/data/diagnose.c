@@ -150,6 +150,12 @@ static void fill_reports(lks_diagnosis *d)
     }
 }
 
+/* Without the longest call: a thread that is put off its core once, or a stage's first call, is not what limits a pass. */
+static double usual_wall(lks_meter *m)
+{
+    return load(&m->wall_ns) - load(&m->longest_ns);
+}
+
 /* The busiest thread's stage with the most work of its own. */
 static size_t busiest_stage(lks_diagnosis *d, double *share)
 {
@@ -163,8 +169,8 @@ static size_t busiest_stage(lks_diagnosis *d, double *share)
         if (busy[s] > busy[segment]) segment = s;
     for (size_t i = 0; i < d->n; i++) {
         lks_meter *m = &d->meters.meter[i];
-        if ((m->segment == (int)segment || m->inner) && load(&m->wall_ns) > most) {
-            most = load(&m->wall_ns);
+        if ((m->segment == (int)segment || m->inner) && usual_wall(m) > most) {
+            most = usual_wall(m);
             stage = i;
         }
     }

@@ -79,10 +79,19 @@ static request enter(void)
     return r;
 }
 
+static void raise_to(atomic_int_fast64_t *most, int64_t value)
+{
+    int_fast64_t seen = atomic_load_explicit(most, memory_order_relaxed);
+
+    while (value > seen &&
+           !atomic_compare_exchange_weak_explicit(most, &seen, value, memory_order_relaxed, memory_order_relaxed)) {}
+}
+
 static void leave(lks_meter *m, request r, int64_t elements)
 {
     r.wall = lks__wall_ns() - r.wall;
     add(&m->wall_ns, r.wall - here.inner_wall);
+    raise_to(&m->longest_ns, r.wall - here.inner_wall);
     if (here.sampled) {
         r.cpu = lks__cpu_ns() - r.cpu;
         add(&m->sample_cpu_ns, r.cpu - here.inner_cpu);

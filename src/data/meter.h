@@ -13,6 +13,7 @@ typedef struct lks_meter {
     int segment; /* which thread pulls here: 0 the consumer's, then one below each prefetch */
     atomic_int_fast64_t elements;
     atomic_int_fast64_t wall_ns;                       /* inside next, inputs' left out */
+    atomic_int_fast64_t longest_ns;                    /* of wall_ns, the longest call's */
     atomic_int_fast64_t sample_cpu_ns, sample_wall_ns; /* the same for some calls */
     atomic_int_fast64_t work_cpu_ns;                   /* of pieces on the work pool */
     atomic_int_fast64_t wait_ns, full_ns;
