@@ -26,8 +26,9 @@ typedef struct lks_map_file {
 struct lks_map_block {
     lks_work work, reading; /* first reading, on the pool for files, if the function begins with that; then work */
     lks_map_cursor *map;
-    bool reads;       /* its files are read by who runs it */
-    bool done, moved; /* under the map's lock; moved: from reading to work, which the consumer has not looked at */
+    bool reads; /* its files are read by who runs it */
+    /* Under the map's lock; moved: from reading to work, which the consumer has not looked at. */
+    bool begun, done, moved;
     int n, taken;
     int64_t reserved; /* bytes in the ledger until its results are there */
     double seconds;

@@ -81,6 +81,9 @@ static void run_block(lks_work *work)
     double begin = lks__now();
     int64_t cpu = m->base.meter == NULL ? 0 : lks__cpu_ns();
 
+    pthread_mutex_lock(&m->lock);
+    b->begun = true;
+    pthread_mutex_unlock(&m->lock);
     if (b->reads) read_files(b);
     if (b->n_batches > 0) lks__map_run_batches(b);
     for (int i = b->stacked; i < b->n && b->n_batches == 0; i++) lks__map_run_one(b, i);
@@ -135,6 +138,15 @@ static bool afford(const lks_map_cursor *m, int rows, int64_t *reserved)
     return *reserved > 0 || m->count == 0;
 }
 
+/* To sleep and to be woken is nothing beside such an element (a JPEG picture, say): threads of the pool run them all, and whoever waits
+ * has its hands free. */
+static bool is_dear(const lks_map_cursor *m)
+{
+    enum { DEAR = 500000 };
+
+    return m->cost > DEAR;
+}
+
 /* The ring's next block, with room for results; NULL: no memory. */
 static lks_map_block *new_block(lks_map_cursor *m, int rows)
 {
@@ -145,11 +157,11 @@ static lks_map_block *new_block(lks_map_cursor *m, int rows)
         lks__cursor_fail(&m->base, LKS_E_NOMEM, "no memory for the window");
         return NULL;
     }
-    b->work = (lks_work){ .run = run_block, .rank = m->base.dataset->number, .helper = m };
+    b->work = (lks_work){ .run = run_block, .rank = m->base.dataset->number, .helper = is_dear(m) ? NULL : m };
     b->reading = (lks_work){ .run = read_block, .rank = b->work.rank, .io = true };
     b->map = m;
     b->reads = reads_itself(m);
-    b->done = b->moved = false;
+    b->begun = b->done = b->moved = false;
     b->n = b->taken = b->stacked = 0;
     return b;
 }
@@ -235,12 +247,27 @@ static void adapt(lks_map_cursor *m, const lks_map_block *b)
         atomic_store_explicit(&((lks_map_dataset *)m->base.dataset)->block, m->block_size, memory_order_relaxed);
 }
 
+/* A thread that reads ahead and does not help need not be woken for each block: it sleeps until the last of those is done that threads
+ * work on now. (Of those alone: what nobody has begun may never be begun, if all threads wait like this one.) Under the lock. */
+static lks_map_block *worth_waking_for(lks_map_cursor *m, lks_map_block *b)
+{
+    if (!m->base.place.has_thread || !b->begun || b->work.helper != NULL) return b;
+    for (int k = m->count - 1; k > 0; k--) {
+        lks_map_block *later = block_at(m, k);
+        if (later->begun && !later->done) return later;
+    }
+    return b;
+}
+
 /* Sleeps until the block is done, or has been read. */
 static void sleep_for(lks_map_cursor *m, lks_map_block *b)
 {
     pthread_mutex_lock(&m->lock);
-    m->awaited = b;
-    while (!b->done && !b->moved) pthread_cond_wait(&m->finished, &m->lock);
+    m->awaited = worth_waking_for(m, b);
+    while (!b->done && !b->moved) {
+        pthread_cond_wait(&m->finished, &m->lock);
+        m->awaited = b;
+    }
     m->awaited = NULL;
     pthread_mutex_unlock(&m->lock);
 }
