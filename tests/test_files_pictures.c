@@ -145,6 +145,23 @@ static void every_cut_and_every_failing_allocation_is_survived(void **state)
     lks_tensor_release(t);
 }
 
+/* Values of tf.io.decode_png(channels=1): libpng cuts its weights off, it does not round them. */
+static void colour_becomes_the_grey_of_libpng(void **state)
+{
+    static const unsigned char colours[2][3] = { { 110, 172, 89 }, { 131, 156, 90 } };
+    lks_tensor *t = lks_tensor_create(LKS_UINT8, lks_shape(1, 2, 3)), *grey = NULL;
+    const char *path = in_folder(folder, "grey.png");
+
+    (void)state;
+    memcpy(lks_tensor_data(t), colours, sizeof colours);
+    assert_int_equal(lks_write_png(path, t), LKS_OK);
+    assert_int_equal(lks_read_png(path, 1, &grey), LKS_OK);
+    assert_int_equal(((const unsigned char *)lks_tensor_cdata(grey))[0], 143);
+    assert_int_equal(((const unsigned char *)lks_tensor_cdata(grey))[1], 140);
+    lks_tensor_release(grey);
+    lks_tensor_release(t);
+}
+
 static void a_grid_shows_pictures_captions_and_titles(void **state)
 {
     const char *captions[6] = { "7 \xe2\x86\x92 7", "2 \xe2\x86\x92 2", "1", NULL, "5 \xe2\x86\x92 6", "9" };
@@ -189,6 +206,7 @@ int main(void)
         cmocka_unit_test(bad_pictures_are_refused),
         cmocka_unit_test(a_picture_comes_back),
         cmocka_unit_test(every_cut_and_every_failing_allocation_is_survived),
+        cmocka_unit_test(colour_becomes_the_grey_of_libpng),
         cmocka_unit_test(a_grid_shows_pictures_captions_and_titles),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

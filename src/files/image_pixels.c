@@ -21,7 +21,7 @@ lks_status lks__image_check_size(const lks_decode_options *o, int64_t frames, in
 unsigned char lks__luma8(const unsigned char *p)
 {
     if (p[0] == p[1] && p[1] == p[2]) return p[0];
-    return (unsigned char)((p[0] * 9797u + p[1] * 19235u + p[2] * 3736u) >> 15);
+    return (unsigned char)((p[0] * 9797u + p[1] * 19234u + p[2] * 3737u) >> 15);
 }
 
 static void spread_grey(const unsigned char *in, unsigned char *out, int to, size_t n)

@@ -68,7 +68,7 @@ static void reduce8(const unsigned char *rgba, size_t n, int channels, unsigned 
 static uint16_t luma16(const uint16_t *p)
 {
     if (p[0] == p[1] && p[1] == p[2]) return p[0];
-    return (uint16_t)((p[0] * 9797u + p[1] * 19235u + p[2] * 3736u + 16384u) >> 15);
+    return (uint16_t)((p[0] * 9797u + p[1] * 19234u + p[2] * 3737u + 16384u) >> 15);
 }
 
 static void reduce16(const uint16_t *rgba, size_t n, int channels, uint16_t *out)
