@@ -138,11 +138,24 @@ static void features_are_named_as_in_tf_io(void **state)
     }
 }
 
+typedef struct refused_case {
+    const char *text, *words; /* a pipeline, and what the error says of it */
+} refused_case;
+
+static void expect_refused(const refused_case *cases, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        lks_dataset *ds = build(quoted(cases[i].text));
+        assert_true(lks_dataset_status(ds) != LKS_OK);
+        if (strstr(lks_last_error(), cases[i].words) == NULL)
+            fail_msg("%s: '%s' lacks '%s'", cases[i].text, lks_last_error(), cases[i].words);
+        lks_dataset_release(ds);
+    }
+}
+
 static void a_mistake_is_told_with_its_stage_once(void **state)
 {
-    static const struct {
-        const char *text, *words;
-    } cases[] = {
+    static const refused_case cases[] = {
         { "[" RANGE(3) ",{'op':'batch','batch_size':2},{'op':'map','f':{'fn':'cast','dtype':'flaot32'}}]",
           "map (stage 3): \"cast\": there is no dtype \"flaot32\"; did you mean \"float32\"?" },
         { "[" RANGE(3) ",{'op':'map','f':{'fn':'cast','dtyp':'int32'}}]",
@@ -163,20 +176,12 @@ static void a_mistake_is_told_with_its_stage_once(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        lks_dataset *ds = build(quoted(cases[i].text));
-        assert_true(lks_dataset_status(ds) != LKS_OK);
-        if (strstr(lks_last_error(), cases[i].words) == NULL)
-            fail_msg("%s: '%s' lacks '%s'", cases[i].text, lks_last_error(), cases[i].words);
-        lks_dataset_release(ds);
-    }
+    expect_refused(cases, sizeof cases / sizeof *cases);
 }
 
 static void what_is_not_understood_is_said(void **state)
 {
-    static const struct {
-        const char *text, *words;
-    } cases[] = {
+    static const refused_case cases[] = {
         { "[{'op':'tfrecords','files':'a'}]", "there is no source \"tfrecords\"; did you mean \"tfrecord\"?" },
         { "[" RANGE(3) ",{'op':'bacth','batch_size':2}]",
           "stage 2 of the pipeline: there is no stage \"bacth\"; did you mean \"batch\"?" },
@@ -238,13 +243,7 @@ static void what_is_not_understood_is_said(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        lks_dataset *ds = build(quoted(cases[i].text));
-        assert_true(lks_dataset_status(ds) != LKS_OK);
-        if (strstr(lks_last_error(), cases[i].words) == NULL)
-            fail_msg("%s: '%s' lacks '%s'", cases[i].text, lks_last_error(), cases[i].words);
-        lks_dataset_release(ds);
-    }
+    expect_refused(cases, sizeof cases / sizeof *cases);
 }
 
 static void every_failed_allocation_is_reported(void **state)

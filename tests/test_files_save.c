@@ -11,7 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/lockstep-save-XXXXXX";
+#include "support/folder.h"
+
 static char target[64];
 
 static lks_status records(bool killed)
@@ -132,18 +133,11 @@ static void what_stands_in_the_way_is_no_file_of_ours(void **state)
     assert_int_equal(unlink(pipe_name) + unlink(link_name) + unlink(target), 0);
 }
 
-static int make_folder(void **state)
+static int name_target(void **state)
 {
-    (void)state;
-    if (mkdtemp(folder) == NULL) return -1;
+    if (make_folder(state) != 0) return -1;
     snprintf(target, sizeof target, "%s/data", folder);
     return 0;
-}
-
-static int drop_folder(void **state)
-{
-    (void)state;
-    return rmdir(folder);
 }
 
 int main(void)
@@ -154,5 +148,5 @@ int main(void)
         cmocka_unit_test(what_stands_in_the_way_is_no_file_of_ours),
     };
 
-    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+    return cmocka_run_group_tests(tests, name_target, remove_empty_folder);
 }

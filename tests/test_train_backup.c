@@ -12,9 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/folder.h"
+
 enum { ROWS = 70, BATCH = 8, EPOCHS = 3 };
 
-static char folder[] = "/tmp/test-backup-XXXXXX";
 static char backup[64];
 
 /* What a run is, and what it says through the pipe. */
@@ -290,18 +291,11 @@ static void half_written_backups_of_killed_runs_are_removed(void **state)
     assert_int_equal(access(backup, F_OK), -1); /* it was empty and is removed */
 }
 
-static int make_folder(void **state)
+static int name_backup(void **state)
 {
-    (void)state;
-    if (mkdtemp(folder) == NULL) return -1;
+    if (make_folder(state) != 0) return -1;
     snprintf(backup, sizeof backup, "%s/run", folder);
     return 0;
-}
-
-static int drop_folder(void **state)
-{
-    (void)state;
-    return rmdir(folder);
 }
 
 int main(void)
@@ -315,5 +309,5 @@ int main(void)
         cmocka_unit_test(half_written_backups_of_killed_runs_are_removed),
     };
 
-    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+    return cmocka_run_group_tests(tests, name_backup, remove_empty_folder);
 }
